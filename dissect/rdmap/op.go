@@ -5,21 +5,22 @@ package rdmap
 type Op uint8
 
 const (
-	Write         Op = 0x0
-	ReadRequestOp Op = 0x1
-	ReadResponse  Op = 0x2
-	Send          Op = 0x3
-	SendInv       Op = 0x4
-	SendSE        Op = 0x5
-	SendSEInv     Op = 0x6
-	TerminateOp   Op = 0x7
-	ImmediateOp   Op = 0x8 // RFC 7306, section 6
-	ImmediateSE   Op = 0x9
-	AtomicReqOp   Op = 0xA // RFC 7306, section 5
-	AtomicRspOp   Op = 0xB
-	MPARequest    Op = 0x10
-	MPAReply      Op = 0x11
+	OpWrite          Op = 0x0
+	OpReadRequest    Op = 0x1
+	OpReadResponse   Op = 0x2
+	OpSend           Op = 0x3
+	OpSendInv        Op = 0x4
+	OpSendSE         Op = 0x5
+	OpSendSEInv      Op = 0x6
+	OpTerminate      Op = 0x7
+	OpImmediate      Op = 0x8 // RFC 7306, section 6
+	OpImmediateSE    Op = 0x9
+	OpAtomicRequest  Op = 0xA // RFC 7306, section 5
+	OpAtomicResponse Op = 0xB
 
-	// Ops is the number of values, for arrays indexed by Op.
+	OpMPARequest Op = 0x10 // RFC 5044, section 7.1
+	OpMPAReply   Op = 0x11
+
+	// Ops is one more than the largest Op, for arrays indexed by Op.
 	Ops = 0x12
 )
