@@ -3,8 +3,15 @@
 package decode
 
 import (
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+
 	"github.com/iwdump/iwdump/capture"
+	"github.com/iwdump/iwdump/packet"
 	"github.com/iwdump/iwdump/qp"
+	"github.com/iwdump/iwdump/reassembly"
 )
 
 // Options say what to decode. The zero value is the ordinary case.
@@ -14,6 +21,8 @@ type Options struct {
 	Operations  bool // hand out Operation records
 	KeepPayload int  // octets of each message's payload to hand out
 	NoRecovery  bool // leave streams whose startup was not seen alone
+	// Stop is asked after each block whether to go on; nil never stops.
+	Stop func() bool
 }
 
 // Stats is what the whole capture amounts to.
@@ -32,8 +41,109 @@ type Stats struct {
 	Damage         []*capture.Error // in the order met
 }
 
+// tick is the time of the capture, in ns, after which idle connections are
+// looked for again.
+const tick = 1e9
+
 // Run decodes everything that src has and hands the records to sink, in the
-// order of the frames that complete them, whatever the number of workers.
+// order of the frames that complete them, whatever the number of workers. It
+// returns an error only where src cannot go on; what is damaged in the capture
+// is in Stats.
 func Run(src capture.Source, sink qp.Sink, o Options) (Stats, error) {
-	panic("not yet")
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	r := &run{src: src, o: o, out: &numberer{sink: sink}}
+	r.out.stats = &r.stats
+	if o.Workers == 1 {
+		return r.single()
+	}
+	return r.parallel()
+}
+
+// run is one call of Run.
+type run struct {
+	src   capture.Source
+	o     Options
+	out   *numberer
+	stats Stats
+	dec   packet.Decoder
+	next  int64 // when to look for idle connections
+}
+
+// frame counts a frame, and says whether it holds a TCP segment.
+func (r *run) frame(f *capture.Frame, s *packet.Segment) bool {
+	st := &r.stats
+	if st.Frames == 0 {
+		st.FirstTime, r.next = f.Time, f.Time+tick
+	}
+	st.Frames++
+	st.Octets += uint64(len(f.Data))
+	st.FirstTime = min(st.FirstTime, f.Time)
+	st.LastTime = max(st.LastTime, f.Time)
+	if n := len(st.LinkTypes); n == 0 || st.LinkTypes[n-1] != f.Link && !slices.Contains(st.LinkTypes, f.Link) {
+		st.LinkTypes = append(st.LinkTypes, f.Link)
+	}
+	if r.dec.Decode(f, s) != packet.TCP {
+		st.OtherFrames++
+		return false
+	}
+	return true
+}
+
+// block returns the next block, nil at the end. Damage is noted.
+func (r *run) block() (*capture.Block, error) {
+	for {
+		b, err := r.src.Next()
+		if err == nil {
+			return b, nil
+		}
+		var damage *capture.Error
+		switch {
+		case errors.Is(err, io.EOF) && !errors.As(err, &damage):
+			return nil, nil
+		case errors.As(err, &damage):
+			r.stats.Damage = append(r.stats.Damage, damage)
+		default:
+			return nil, err
+		}
+	}
+}
+
+// single decodes in this goroutine and hands records out as they come.
+func (r *run) single() (Stats, error) {
+	w := newWorker(r.out, r.o)
+	var prev *capture.Block
+	var seg packet.Segment
+	var failed error
+	for r.o.Stop == nil || !r.o.Stop() {
+		b, err := r.block()
+		if b == nil {
+			failed = err
+			break
+		}
+		w.asm.Expire()
+		for i := range b.Frames {
+			f := &b.Frames[i]
+			if !r.frame(f, &seg) {
+				continue
+			}
+			at := reassembly.Stamp{Frame: f.Number, Time: f.Time}
+			if f.Time >= r.next {
+				r.next = f.Time + tick
+				w.asm.Tick(at)
+			}
+			w.asm.Segment(&seg, at)
+		}
+		if prev != nil {
+			prev.Release()
+		}
+		prev = b
+	}
+	w.asm.Flush()
+	if prev != nil {
+		prev.Release()
+	}
+	r.stats.TCPConnections = w.asm.Connections()
+	return r.stats, failed
 }
