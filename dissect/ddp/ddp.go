@@ -5,41 +5,17 @@ package ddp
 
 import "github.com/iwdump/iwdump/dissect/mpa"
 
-// Lengths of the two headers in octets (RFC 5041, sections 4.2 and 4.3).
-const (
-	TaggedLen   = 14
-	UntaggedLen = 18
-)
-
-// A Header is a DDP segment header, tagged or untagged (RFC 5041, section 4).
-type Header struct {
-	Tagged   bool
-	Last     bool
-	Reserved uint8 // Rsvd, four bits
-	Version  uint8 // DV
-
-	ULPControl uint8 // first octet of RsvdULP: the RDMAP control octet
-
-	STag uint32 // tagged only
-	TO   uint64 // tagged only
-
-	ULPWord uint32 // untagged only: RsvdULP octets 1 to 4, the Invalidate STag of RDMAP
-	QN      uint32 // untagged only
-	MSN     uint32 // untagged only
-	MO      uint32 // untagged only
-}
-
 // A Segment is one DDP segment as it came.
 type Segment struct {
 	Header
 	Len      int    // payload octets, captured or not
 	Payload  []byte // the first of them, as far as they are at hand; aliased
-	Off      uint64 // of the FPDU in its direction of the stream
+	Off      uint64 // of its FPDU in its direction of the stream
 	Wire     int    // octets of the FPDU in the stream
 	First    mpa.Stamp
-	Last     mpa.Stamp
-	Complete bool // every octet was captured
-	Retrans  bool // some of it had been sent before
+	Latest   mpa.Stamp // of its last octet
+	Complete bool      // every octet was captured
+	Retrans  bool      // some of it had been sent before
 	CRC      mpa.CRC
 }
 
@@ -57,4 +33,33 @@ type Message struct {
 	Retrans  bool      // some of it had been sent before
 	CRC      mpa.CRC   // the worst of its segments: bad, unchecked, off, ok
 	Payload  []byte    // its first octets, as many as the Assembler keeps; valid during the call
+}
+
+// ViolationKind says which rule a segment breaks.
+type ViolationKind uint8
+
+const (
+	BadVersion  ViolationKind = iota // DV is not 1 (RFC 5041, section 4.1)
+	MSNGap                           // the MSN is not the next of its queue (section 4.3)
+	MSNRepeated                      // the MSN was used before
+	MOGap                            // the MO is not where the last segment ended (section 4.3)
+	TOGap                            // the TO is not where the last segment ended (section 4.2)
+	TOWrap                           // the TO wraps (section 7.1)
+	Unfinished                       // a message begins before the one before it ended (section 5.3)
+)
+
+// A Violation is a rule of RFC 5041 that a segment breaks.
+type Violation struct {
+	Kind      ViolationKind
+	Header    Header
+	Want, Got uint64
+	Off       uint64
+	At        mpa.Stamp
+}
+
+// A Handler takes what an Assembler makes. What it is given is valid during
+// the call.
+type Handler interface {
+	Message(*Message)
+	Violation(*Violation)
 }

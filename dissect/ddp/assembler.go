@@ -1,0 +1,356 @@
+package ddp
+
+import (
+	"math"
+
+	"github.com/iwdump/iwdump/dissect/mpa"
+)
+
+const (
+	queues  = 4 // queue numbers of RDMAP (RFC 7306, section 10.2)
+	maxRuns = 8 // tagged messages that may be open at once
+)
+
+// An Assembler puts the segments of one direction together into messages:
+// untagged ones by queue, MSN and MO, tagged ones by runs of opcode, STag and
+// TO that end with L. Segments come in the order of the stream. Several
+// messages may be open at once, on different queues.
+type Assembler struct {
+	h    Handler
+	keep int
+	q    [queues]queue
+	runs []run // tagged messages that are open
+	out  Message
+	bad  Violation
+	lost bool // some segments since the last message may be missing
+
+	// Knowledge of tagged messages that are over, for Knows.
+	stags [8]uint32
+	nstag int
+}
+
+// queue is what is known of an untagged queue.
+type queue struct {
+	open    bool
+	synced  bool // next is right
+	next    uint32
+	mo      uint64
+	msg     Message
+	payload []byte
+}
+
+// run is a tagged message that is open.
+type run struct {
+	msg     Message
+	to      uint64 // where the next segment must begin
+	lost    bool   // segments of it may be missing
+	payload []byte
+}
+
+// NewAssembler returns an Assembler that hands messages to h. keep is how many
+// octets of the payload of each message are kept; where a message is a single
+// segment, all that is at hand is handed out. start says that the first
+// segment is the first of the stream, so that MSNs begin with 1.
+func NewAssembler(h Handler, keep int, start bool) *Assembler {
+	a := &Assembler{h: h, keep: keep}
+	if start {
+		for i := range a.q {
+			a.q[i].synced, a.q[i].next = true, 1
+		}
+	}
+	return a
+}
+
+// Add takes the next segment.
+func (a *Assembler) Add(s *Segment) {
+	if s.Version != Version {
+		a.violate(s, BadVersion, Version, uint64(s.Version))
+	}
+	if s.Tagged {
+		a.tagged(s)
+	} else {
+		a.untagged(s)
+	}
+	a.lost = false
+}
+
+// Lost tells that octets of the stream are missing, or could not be framed,
+// between the last segment and the next.
+func (a *Assembler) Lost() {
+	a.lost = true
+	for i := range a.q {
+		a.q[i].synced = false
+	}
+	for i := range a.runs {
+		a.runs[i].lost = true
+	}
+}
+
+// Flush hands out the messages that are open.
+func (a *Assembler) Flush() {
+	for i := range a.q {
+		if a.q[i].open {
+			a.close(&a.q[i])
+		}
+	}
+	for len(a.runs) > 0 {
+		a.end(0)
+	}
+}
+
+// Expects returns the MSN that the next message on queue qn must have, where
+// it is known.
+func (a *Assembler) Expects(qn uint32) (msn uint32, ok bool) {
+	if qn >= queues || a.q[qn].next == 0 {
+		return 0, false
+	}
+	return a.q[qn].next, true
+}
+
+// Knows says that stag was used lately.
+func (a *Assembler) Knows(stag uint32) bool {
+	for i := range min(a.nstag, len(a.stags)) {
+		if a.stags[i] == stag {
+			return true
+		}
+	}
+	for i := range a.runs {
+		if a.runs[i].msg.Header.STag == stag {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *Assembler) violate(s *Segment, kind ViolationKind, want, got uint64) {
+	a.bad = Violation{Kind: kind, Header: s.Header, Want: want, Got: got, Off: s.Off, At: s.First}
+	a.h.Violation(&a.bad)
+}
+
+// worse returns the worse of two verdicts.
+func worse(a, b mpa.CRC) mpa.CRC {
+	order := [...]int{mpa.CRCOK: 0, mpa.CRCOff: 1, mpa.CRCUnchecked: 2, mpa.CRCBad: 3}
+	if order[b] > order[a] {
+		return b
+	}
+	return a
+}
+
+// begin starts a message with its first segment.
+func begin(m *Message, s *Segment) {
+	*m = Message{Header: s.Header, Size: uint64(s.Len), Segments: 1, Off: s.Off, End: s.Off + uint64(s.Wire), First: s.First, Last: s.Latest,
+		Done: s.Last, Complete: s.Complete, Retrans: s.Retrans, CRC: s.CRC}
+}
+
+// extend adds a segment to a message.
+func extend(m *Message, s *Segment) {
+	m.Segments++
+	m.End = s.Off + uint64(s.Wire)
+	m.Last = s.Latest
+	m.Done = s.Last
+	m.Complete = m.Complete && s.Complete
+	m.Retrans = m.Retrans || s.Retrans
+	m.CRC = worse(m.CRC, s.CRC)
+}
+
+// untagged takes an untagged segment.
+func (a *Assembler) untagged(s *Segment) {
+	if s.QN >= queues {
+		// No such queue: what the opcode says of it is the caller's matter.
+		begin(&a.out, s)
+		a.out.Payload = s.Payload
+		a.h.Message(&a.out)
+		return
+	}
+	q := &a.q[s.QN]
+	if q.open && (s.MSN != q.msg.Header.MSN || s.MO == 0) {
+		if q.synced {
+			a.violate(s, Unfinished, uint64(q.msg.Header.MSN), uint64(s.MSN))
+		}
+		a.close(q)
+	}
+	if !q.open {
+		a.first(q, s)
+		return
+	}
+	if uint64(s.MO) != q.mo {
+		if q.synced {
+			a.violate(s, MOGap, q.mo, uint64(s.MO))
+		}
+		q.msg.Complete = false
+	}
+	q.synced = true
+	extend(&q.msg, s)
+	a.gather(&q.payload, uint64(s.MO), s.Payload)
+	q.mo = uint64(s.MO) + uint64(s.Len)
+	q.msg.Size = max(q.msg.Size, q.mo)
+	if s.Last {
+		a.close(q)
+	}
+}
+
+// first takes the first segment of an untagged message that is seen.
+func (a *Assembler) first(q *queue, s *Segment) {
+	switch {
+	case !q.synced || s.MSN == q.next:
+	case int32(s.MSN-q.next) > 0:
+		a.violate(s, MSNGap, uint64(q.next), uint64(s.MSN))
+	default:
+		a.violate(s, MSNRepeated, uint64(q.next), uint64(s.MSN))
+	}
+	if s.MO != 0 && q.synced {
+		a.violate(s, MOGap, 0, uint64(s.MO))
+	}
+	q.next = s.MSN + 1
+	if s.Last && s.MO == 0 {
+		q.synced = true
+		begin(&a.out, s)
+		a.out.Payload = s.Payload
+		a.h.Message(&a.out)
+		return
+	}
+	q.open, q.synced = true, true
+	begin(&q.msg, s)
+	q.msg.Complete = s.Complete && s.MO == 0
+	q.msg.Size = uint64(s.MO) + uint64(s.Len)
+	q.payload = q.payload[:0]
+	a.gather(&q.payload, uint64(s.MO), s.Payload)
+	q.mo = q.msg.Size
+	if s.Last {
+		a.close(q)
+	}
+}
+
+// close hands out the message of a queue.
+func (a *Assembler) close(q *queue) {
+	q.open = false
+	a.out = q.msg
+	a.out.Complete = a.out.Complete && a.out.Done
+	a.out.Payload = q.payload
+	a.h.Message(&a.out)
+}
+
+// gather keeps the first octets of a message, as long as they come without a
+// hole. at is where b belongs.
+func (a *Assembler) gather(p *[]byte, at uint64, b []byte) {
+	if at == uint64(len(*p)) && len(*p) < a.keep {
+		*p = append(*p, b[:min(len(b), a.keep-len(*p))]...)
+	}
+}
+
+// tagged takes a tagged segment.
+func (a *Assembler) tagged(s *Segment) {
+	if s.TO > math.MaxUint64-uint64(s.Len) {
+		a.violate(s, TOWrap, 0, s.TO)
+	}
+	i := a.find(s)
+	if i < 0 {
+		if s.Last && !a.lost {
+			a.single(s)
+			return
+		}
+		if len(a.runs) == maxRuns {
+			a.end(0)
+		}
+		if n := len(a.runs); n < cap(a.runs) {
+			a.runs = a.runs[:n+1] // with the payload memory it had
+		} else {
+			a.runs = append(a.runs, run{})
+		}
+		r := &a.runs[len(a.runs)-1]
+		begin(&r.msg, s)
+		// What is first seen behind a hole may be the middle of a message.
+		r.msg.Complete = s.Complete && !a.lost
+		r.lost, r.payload = false, r.payload[:0]
+		a.gather(&r.payload, 0, s.Payload)
+		r.to = s.TO + uint64(s.Len)
+		if s.Last {
+			a.end(len(a.runs) - 1)
+		}
+		return
+	}
+	r := &a.runs[i]
+	if s.TO != r.to {
+		if !r.lost {
+			a.violate(s, TOGap, r.to, s.TO)
+		}
+		r.msg.Complete = false
+	}
+	r.lost = false
+	a.gather(&r.payload, s.TO-r.msg.Header.TO, s.Payload)
+	extend(&r.msg, s)
+	r.to = s.TO + uint64(s.Len)
+	r.msg.Size = r.to - r.msg.Header.TO
+	if s.Last {
+		a.end(i)
+	}
+}
+
+// single hands out a tagged message of one segment.
+func (a *Assembler) single(s *Segment) {
+	begin(&a.out, s)
+	a.out.Payload = s.Payload
+	a.remember(s.STag)
+	a.h.Message(&a.out)
+}
+
+// find returns the open message that s goes on with, or -1.
+func (a *Assembler) find(s *Segment) int {
+	op := s.ULPControl & 0xF
+	best := -1
+	for i := range a.runs {
+		r := &a.runs[i]
+		if h := &r.msg.Header; h.STag != s.STag || h.ULPControl&0xF != op {
+			continue
+		}
+		if r.to == s.TO {
+			return i
+		}
+		// Behind a hole the TO has jumped, but not back and not far.
+		if s.TO > r.to && s.TO-r.to <= math.MaxUint32 && r.lost {
+			best = i
+		}
+	}
+	if best >= 0 {
+		return best
+	}
+	// One message of an opcode ends before the next begins.
+	for i := range a.runs {
+		r := &a.runs[i]
+		if r.msg.Header.ULPControl&0xF != op {
+			continue
+		}
+		if !r.lost && r.msg.Header.STag == s.STag && s.TO > r.to {
+			return i // a jump in the middle of a message
+		}
+		if !r.lost {
+			a.violate(s, Unfinished, r.to, s.TO)
+		}
+		a.end(i)
+		break
+	}
+	return -1
+}
+
+// end hands out the open tagged message at i.
+func (a *Assembler) end(i int) {
+	r := a.runs[i]
+	a.out = r.msg
+	a.out.Complete = a.out.Complete && a.out.Done
+	a.out.Payload = r.payload
+	a.remember(r.msg.Header.STag)
+	last := len(a.runs) - 1
+	copy(a.runs[i:], a.runs[i+1:])
+	a.runs[last] = run{payload: r.payload} // its memory serves the next
+	a.runs = a.runs[:last]
+	a.h.Message(&a.out)
+}
+
+// remember notes an STag for Knows.
+func (a *Assembler) remember(stag uint32) {
+	if a.nstag > 0 && a.stags[(a.nstag-1)%len(a.stags)] == stag {
+		return
+	}
+	a.stags[a.nstag%len(a.stags)] = stag
+	a.nstag++
+}
