@@ -1,42 +1,40 @@
-// Package capture reads frames from packet captures: pcap and pcapng files,
-// plain or compressed, one or several, and standard input.
-//
-// Frames are handed out in blocks so that no frame is copied: a frame's octets
-// lie in the block's buffer and stay there until the block is released.
 package capture
 
-import "fmt"
-
-// LinkType says what a frame begins with (the LINKTYPE_ registry of
-// https://www.tcpdump.org/linktypes.html).
-type LinkType uint16
+import (
+	"errors"
+	"fmt"
+	"io"
+)
 
 // A Frame is one captured frame. Data aliases the memory of its Block.
 type Frame struct {
 	Data   []byte   // the octets captured
 	Len    int      // octets on the wire, at least len(Data)
-	Time   int64    // nanoseconds since 1970-01-01 UTC
+	Time   int64    // nanoseconds since 1970-01-01 UTC; held to what int64 can say
 	Number uint64   // 1, 2, … over all inputs
 	Link   LinkType // what Data begins with
 	Iface  uint32   // interface, 0, 1, … over all inputs
 }
 
 // A Block is a run of frames in the order of the capture. Its frames are valid
-// until Release.
+// until Release. Several blocks may be held at once, and released in any order
+// and by any goroutine.
 type Block struct {
-	Frames  []Frame
-	release func()
+	Frames []Frame
+
+	buf     *buffer
+	release func(*Block)
 }
 
 // Release gives the memory of the block back. The block and its frames must
 // not be used afterwards.
 func (b *Block) Release() {
 	if b.release != nil {
-		b.release()
+		b.release(b)
 	}
 }
 
-// A Source hands out a capture block by block.
+// A Source hands out a capture block by block. It is for one goroutine.
 type Source interface {
 	// Next returns the next block of at least one frame, or an error: io.EOF
 	// at the end, an *Error where the input is damaged. After an *Error Next
@@ -56,10 +54,20 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	if e.Frame > 0 {
-		return fmt.Sprintf("%s: frame %d at offset %d: %s", e.File, e.Frame, e.Offset, e.Msg)
+	msg := e.Msg
+	if e.Err != nil {
+		msg += ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("%s: offset %d: %s", e.File, e.Offset, e.Msg)
+	switch {
+	case e.Frame > 0:
+		return fmt.Sprintf("%s: frame %d at offset %d: %s", e.File, e.Frame, e.Offset, msg)
+	case e.Offset > 0:
+		return fmt.Sprintf("%s: offset %d: %s", e.File, e.Offset, msg)
+	}
+	return fmt.Sprintf("%s: %s", e.File, msg)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// isCut says whether err means that the input ended too early.
+func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }

@@ -1,5 +1,3 @@
-// Package packet takes one frame apart down to its TCP segment: link layer,
-// VLAN tags, IPv4 or IPv6. It copies nothing and keeps nothing.
 package packet
 
 import (
@@ -36,6 +34,8 @@ const (
 	PSH
 	ACK
 	URG
+	ECE
+	CWR
 )
 
 // A Segment is a TCP segment as it was captured. Payload aliases the frame.
@@ -44,12 +44,14 @@ type Segment struct {
 	Seq     uint32
 	Ack     uint32
 	Flags   Flags
+	WScale  int8   // shift of a SYN, -1 where there is no such option
 	Window  uint16 // as sent, not scaled
+	MSS     uint16 // of a SYN, 0 where there is no such option
 	IPID    uint16 // IPv4 identification, 0 for IPv6
 	Len     int    // payload octets on the wire
 	Payload []byte // those of them that were captured: len(Payload) <= Len
-	MSS     uint16 // of a SYN, 0 where there is no such option
-	WScale  int8   // shift of a SYN, -1 where there is no such option
 
-	tcp []byte // TCP header and payload as captured, for Checksum
+	tcp     []byte // TCP header and payload as captured, for Checksum
+	tcpLen  int    // the same on the wire
+	detours bool   // an IPv6 routing header has hops left: the destination is another
 }

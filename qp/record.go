@@ -91,7 +91,7 @@ type Message struct {
 	Payload []byte // its first octets, as many as are kept
 }
 
-// An FPDU is one FPDU of a QP.
+// An FPDU is one FPDU of a QP whose DDP header was captured.
 type FPDU struct {
 	mpa.FPDU
 	Conn   *Conn
@@ -99,7 +99,6 @@ type FPDU struct {
 	From   Role
 	Op     rdmap.Op
 	Header ddp.Header
-	Known  bool // Op and Header were captured
 }
 
 // A Measure says what ends the time of an Operation.

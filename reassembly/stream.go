@@ -1,4 +1,3 @@
-// Package reassembly puts the TCP segments of many connections back in order.
 package reassembly
 
 import "github.com/iwdump/iwdump/packet"
@@ -21,28 +20,34 @@ const (
 func (s Side) Other() Side { return s ^ 1 }
 
 // A Chunk is a run of octets that one side sent, in order and for the first
-// time. Data aliases the captured frame (or the assembler's store, for octets
-// that came out of order) and is valid during the call.
+// time. Data aliases the captured frame, or the store of an Assembler, and is
+// valid during the call.
 type Chunk struct {
 	Data []byte
 	Off  uint64 // of Data[0], from the first octet of this direction
 	Seq  uint32 // of Data[0], as in the TCP header
 	Stamp
-	// Retransmitted says that a segment before this one had carried some of
-	// the same sequence numbers.
+	// Retransmitted says that a segment before this one had carried the same
+	// sequence numbers, though its octets were not taken.
 	Retransmitted bool
 
 	dir *direction
-	seg *packet.Segment // nil for octets from the store
+	seg *packet.Segment // nil for octets from the store, which were checked
 }
+
+// Damaged says that the receiver threw the segment away: its TCP checksum is
+// wrong, in a direction where those of others are right. Where checksums are
+// not filled in, as on a sender with offload, or where the receiving host put
+// segments together, they tell nothing.
+func (c *Chunk) Damaged() bool { return c.seg != nil && c.dir.damaged(c.seg) }
 
 // GapCause says why octets are missing.
 type GapCause uint8
 
 const (
 	GapLost  GapCause = iota // the peer acknowledged them: the capture lost them
-	GapCut                   // the capture kept only the head of the packet (snaplen)
-	GapNever                 // they never came: limits or idleness ended the wait, or the connection ended
+	GapCut                   // the capture kept only the head of the packet
+	GapNever                 // they never came: the wait ended by a limit, by idleness or with the connection
 )
 
 // A Gap is a run of octets that will not come. It stands in the place of a
@@ -52,23 +57,69 @@ type Gap struct {
 	Seq   uint32
 	Len   uint64
 	Cause GapCause
-	Stamp        // of the segment that made it certain
+	Stamp // of the segment that made it certain
 }
 
-// A Stream receives what the two sides of one connection sent.
+// EventKind says what an Event is.
+type EventKind uint8
+
+const (
+	Retransmission  EventKind = iota // Len octets from Seq on had been sent before
+	Duplicate                        // the same packet was captured twice
+	OutOfOrder                       // the segment at Seq came before what precedes it
+	OverlapConflict                  // a second copy of Len octets from Seq on differs from the first, which counts
+	ResetSent                        // an RST
+	FinSent                          // a FIN
+	SynRetry                         // a SYN came again
+	ZeroWindow                       // the window of the side is closed
+	WindowOpen                       // it is open again, after Time ns
+	Dropped                          // a segment with a wrong checksum, which the receiver threw away
+)
+
+// An Event is what TCP did that is neither data nor a gap.
+type Event struct {
+	Kind EventKind
+	Seq  uint32
+	Len  uint64
+	Time int64 // WindowOpen: how long it was closed, in ns
+	At   Stamp
+}
+
+// EndKind says how a connection ended.
+type EndKind uint8
+
+const (
+	EndOpen     EndKind = iota // it did not: the capture did
+	EndClosed                  // FIN from both sides
+	EndReset                   // RST
+	EndIdle                    // nothing came for Config.IdleTimeout
+	EndReplaced                // a new connection uses the same addresses and ports
+)
+
+// An End is the end of a connection.
+type End struct {
+	Kind EndKind
+	// By is the side that sent the first FIN, or the RST, where HasBy.
+	By    Side
+	HasBy bool
+	Fin   [2]bool // sides that sent a FIN
+	At    Stamp   // of the last segment
+}
+
+// A Stream receives what the two sides of one connection send. What it is given
+// is valid during the call.
 type Stream interface {
 	// Data takes octets in order. It returns how many it accepts: less than
-	// len(c.Data) only where c.Damaged() tells that the receiver threw the
-	// segment away; the rest counts as not seen, and its retransmission is
-	// awaited.
+	// len(c.Data) only where c.Damaged() says that the receiver threw the
+	// segment away; the rest counts as not seen, and is awaited again.
 	Data(side Side, c *Chunk) int
 	// Gap tells that octets will not come.
 	Gap(side Side, g *Gap)
 	// Ack tells that side acknowledged all octets of the other side below
-	// off. It is called once per advance, before the data of that segment.
+	// off. It comes before the data of the same segment.
 	Ack(side Side, off uint64, at Stamp)
-	// Event tells of what TCP did that is neither data nor gap.
+	// Event tells what else TCP did.
 	Event(side Side, e *Event)
 	// End tells that no more will come. It is called once.
-	End(e End)
+	End(e *End)
 }
