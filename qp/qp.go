@@ -4,69 +4,237 @@ import (
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
+	"github.com/iwdump/iwdump/latency"
 )
 
-type Options struct{ Operations, Latency bool }
+// Limits of what is kept of a QP. Where one is reached, the oldest makes way,
+// and its operation is not reported.
+const (
+	maxRequests  = 1 << 14 // reads and atomics outstanding, a side; the 14 bits of an ORD (RFC 6581, section 9)
+	maxTransfers = 4096    // messages not yet acknowledged, a side
+	maxEarly     = 64      // responses whose request has not come, a side
+	maxRecent    = 64      // messages that a Terminate may blame, a side
+	maxInvalid   = 8       // STags that were invalidated, a side
+	maxTold      = 16      // unanswered requests that are told one by one
+)
 
+// Options say what a QP hands out.
+type Options struct {
+	Operations bool // Operation records
+}
+
+// A QP is one QP pair. It is for one goroutine.
 type QP struct {
 	c     *Conn
 	sink  Sink
+	o     Options
 	roles [2]Role
-	n     int
-	m     Message
+	sides [2]side
+	n     int // of the last message
+	synAt mpa.Stamp
+	syn   bool
+	msg   Message
+	op    Operation
+	ev    Event
 	sum   Summary
+	lats  [opKinds]*latency.Dist
+
+	request, reply mpa.Startup // what Summary.Request and Reply point to
+	requestAt      Message     // the startup frame that opened, without its payload
+	read           rdmap.ReadRequest
+	terminate      rdmap.Terminate
+	immediate      rdmap.Immediate
+	atomicReq      rdmap.AtomicRequest
+	atomicRsp      rdmap.AtomicResponse
 }
 
-type Ending struct {
-	State     State
-	By        Side
-	HasBy     bool
-	At, Start mpa.Stamp
-	Streams   [2]Stream
-	CRC       bool
-	Markers   [2]bool
-	Inferred  bool
+// side is what is kept of what one side sent.
+type side struct {
+	requests  ring[request]
+	early     ring[response]
+	transfers ring[transfer]
+	recent    ring[brief]
+	invalid   ring[uint32]
+
+	lost       bool   // messages of it may be missing: its matches are not to be relied on
+	messages   uint64 // RDMAP messages
+	limit      int    // on outstanding requests; 0 is none that is known
+	exceeded   bool   // that was told
+	terminated bool   // it sent a Terminate
+	acked      uint64 // octets of it below this were acknowledged
+	badCRC     int    // N of its last message with a wrong CRC
 }
 
+// New returns the QP of a connection, which hands its records to sink.
 func New(c *Conn, sink Sink, o Options) *QP {
-	return &QP{c: c, sink: sink, roles: [2]Role{RoleA, RoleB}}
+	return &QP{c: c, sink: sink, o: o, roles: [2]Role{RoleA, RoleB}}
 }
 
+// Role returns what a side is, as far as is known.
 func (q *QP) Role(s Side) Role { return q.roles[s] }
 
+// SetSYN tells who sent the SYN, and when. That is taken to be the initiator
+// until a startup frame tells.
 func (q *QP) SetSYN(side Side, at mpa.Stamp) {
+	q.syn, q.synAt = true, at
+	q.setInitiator(side)
+}
+
+func (q *QP) setInitiator(side Side) {
 	q.roles[side], q.roles[side.Other()] = Initiator, Responder
 }
 
-func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
-	op := rdmap.OpMPARequest
-	if f.Reply {
-		op = rdmap.OpMPAReply
-		q.roles[side], q.roles[side.Other()] = Responder, Initiator
-	} else {
-		q.roles[side], q.roles[side.Other()] = Initiator, Responder
-	}
-	q.n++
-	q.m = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: f.First, Last: f.Last, Op: op, Size: uint64(len(f.Private)), Complete: f.Complete, Startup: &f.Startup}
-	q.sink.Message(&q.m)
-}
-
-func (q *QP) Message(side Side, m *ddp.Message) {
-	q.n++
-	op := rdmap.OpOf(&m.Header)
-	q.m = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: m.First, Last: m.Last, Off: m.Off, End: m.End, Op: op, Size: m.Size,
-		FPDUs: m.Segments, Complete: m.Complete, Retrans: m.Retrans, CRC: m.CRC, HasCRC: true, Header: m.Header, Payload: m.Payload}
-	q.sink.Message(&q.m)
-}
-
-func (q *QP) Ack(side Side, off uint64, at mpa.Stamp) {}
-func (q *QP) Lost(side Side, at mpa.Stamp)            {}
+// Event hands on what the layers below have to tell.
 func (q *QP) Event(e *Event) {
-	e.Conn, e.From = q.c, q.roles[e.Side]
+	e.Conn = q.c
+	if e.HasSide {
+		e.From = q.roles[e.Side]
+	}
+	q.sum.Events[e.Severity]++
 	q.sink.Event(e)
 }
-func (q *QP) FPDU(side Side, c mpa.CRC) { q.sum.FPDUs[c]++ }
-func (q *QP) End(e Ending) {
-	q.sum.Conn, q.sum.Roles, q.sum.State, q.sum.Stream = q.c, q.roles, e.State, e.Streams
-	q.sink.QP(&q.sum)
+
+// tell makes an event.
+func (q *QP) tell(sev Severity, kind string, side Side, at mpa.Stamp, n int, detail string, fields ...Field) {
+	q.ev = Event{Severity: sev, Kind: kind, Side: side, HasSide: true, At: at, N: n, Detail: detail, Fields: fields}
+	q.Event(&q.ev)
+}
+
+// FPDU counts an FPDU.
+func (q *QP) FPDU(c mpa.CRC) { q.sum.FPDUs[c]++ }
+
+// Lost tells that octets of a side are missing, or could not be framed.
+func (q *QP) Lost(side Side) { q.sides[side].lost = true }
+
+// Message takes a message of a side. Messages of a side come in its order;
+// those of the two sides need not, where one of them had to be searched for
+// FPDUs.
+func (q *QP) Message(side Side, m *ddp.Message) {
+	q.n++
+	s := &q.sides[side]
+	op := rdmap.OpOf(&m.Header)
+	q.sum.Messages[op]++
+	s.messages++
+	x := &q.msg
+	*x = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: m.First, Last: m.Last, Off: m.Off, End: m.End,
+		Op: op, Size: m.Size, FPDUs: m.Segments, Complete: m.Complete, Retrans: m.Retrans, CRC: m.CRC, HasCRC: true,
+		Header: m.Header, Payload: m.Payload}
+	if m.CRC == mpa.CRCBad {
+		s.badCRC = q.n
+	}
+	q.headers(x)
+	if s.terminated {
+		defer q.tell(Error, "rdmap_violation", side, m.First, q.n, x.Op.Title()+" behind a Terminate of the same side")
+	}
+	switch op {
+	case rdmap.OpReadRequest:
+		if x.Read != nil {
+			q.rtr(x)
+			q.requested(x)
+		}
+	case rdmap.OpAtomicRequest:
+		if x.AtomicReq != nil {
+			q.requested(x)
+		}
+	case rdmap.OpReadResponse:
+		q.sum.Payload[side] += m.Size
+		q.answered(x, response{m: brief{n: x.N, op: op, stag: m.Header.STag, to: m.Header.TO, size: m.Size}, first: m.First, last: m.Last,
+			whole: m.Complete && m.Done, retrans: m.Retrans, off: m.Off})
+	case rdmap.OpAtomicResponse:
+		if x.AtomicRsp != nil {
+			q.answered(x, response{m: brief{n: x.N, op: op, id: x.AtomicRsp.ID}, first: m.First, last: m.Last, whole: true, retrans: m.Retrans, off: m.Off})
+		}
+	case rdmap.OpTerminate:
+		// told behind the message itself
+	default:
+		if op.IsSend() || op == rdmap.OpWrite {
+			q.sum.Payload[side] += m.Size
+		}
+		q.rtr(x)
+		q.transfer(x)
+	}
+	q.invalidated(x)
+	s.recent.push(brief{n: x.N, op: op, tagged: m.Header.Tagged, stag: m.Header.STag, to: m.Header.TO, size: m.Size, queue: m.Header.QN, msn: m.Header.MSN}, maxRecent)
+	q.sink.Message(x)
+	if op == rdmap.OpTerminate {
+		q.ends(x)
+	}
+}
+
+// headers parses what stands behind the DDP header.
+func (q *QP) headers(x *Message) {
+	var err error
+	switch x.Op {
+	case rdmap.OpReadRequest:
+		if q.read, _, err = rdmap.ParseReadRequest(x.Payload); err == nil {
+			x.Read = &q.read
+		}
+	case rdmap.OpTerminate:
+		if q.terminate, _, err = rdmap.ParseTerminate(x.Payload); err == nil {
+			x.Terminate = &q.terminate
+		}
+	case rdmap.OpImmediate, rdmap.OpImmediateSE:
+		if q.immediate, _, err = rdmap.ParseImmediate(x.Payload); err == nil {
+			x.Immediate = &q.immediate
+		}
+	case rdmap.OpAtomicRequest:
+		if q.atomicReq, _, err = rdmap.ParseAtomicRequest(x.Payload); err == nil {
+			x.AtomicReq = &q.atomicReq
+		}
+	case rdmap.OpAtomicResponse:
+		if q.atomicRsp, _, err = rdmap.ParseAtomicResponse(x.Payload); err == nil {
+			x.AtomicRsp = &q.atomicRsp
+		}
+	}
+}
+
+// rtr labels the ready-to-receive message (RFC 6581, section 5): the first
+// message of the initiator, empty, where the peer-to-peer model was agreed.
+// Chelsio adapters send a Read or Write without an agreement (revision 1).
+func (q *QP) rtr(x *Message) {
+	if q.sides[x.Side].messages != 1 || x.From != Initiator || q.sum.Reply == nil {
+		return
+	}
+	empty := x.Size == 0
+	if x.Read != nil {
+		empty = x.Read.Size == 0
+	}
+	agreed := q.sum.Reply.HasEnhanced() && q.sum.Reply.PeerToPeer
+	old := !q.sum.Reply.Enhanced && (x.Op == rdmap.OpReadRequest || x.Op == rdmap.OpWrite)
+	if !empty || !agreed && !old {
+		return
+	}
+	x.RTR = true
+	switch x.Op {
+	case rdmap.OpReadRequest:
+		q.sum.RTR = "read"
+	case rdmap.OpWrite:
+		q.sum.RTR = "write"
+	case rdmap.OpSend:
+		q.sum.RTR = "send"
+	}
+}
+
+// invalidated notes the STag that a Send invalidates, and tells where one is
+// used afterwards. An STag of the receiver is meant (RFC 5040, section 5.3).
+func (q *QP) invalidated(x *Message) {
+	s := &q.sides[x.Side]
+	if x.Op.Invalidates() {
+		s.invalid.push(x.Header.ULPWord, maxInvalid)
+		return
+	}
+	if s.invalid.n == 0 {
+		return
+	}
+	stag, ok := x.Header.STag, x.Op == rdmap.OpWrite && x.Size > 0
+	if x.Read != nil {
+		stag, ok = x.Read.SrcSTag, x.Read.Size > 0
+	}
+	for i := 0; ok && i < s.invalid.n; i++ {
+		if *s.invalid.at(i) == stag {
+			q.tell(Warning, "rdmap_violation", x.Side, x.First, x.N, x.Op.Title()+" names "+hex32(stag)+", which a Send with Invalidate of this side had invalidated",
+				Field{Name: "stag", Text: hex32(stag)})
+			s.invalid.remove(i) // once is enough
+		}
+	}
 }

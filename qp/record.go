@@ -6,6 +6,7 @@ import (
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
+	"github.com/iwdump/iwdump/latency"
 )
 
 // A Side is one end of a connection: 0 is who was seen first, 1 the other.
@@ -129,11 +130,34 @@ var statusNames = [...]string{"ok", "unanswered", "failed"}
 // String is the status as one lower-case word.
 func (s Status) String() string { return statusNames[s] }
 
+// An OpKind is what an Operation is.
+type OpKind uint8
+
+const (
+	KindWrite OpKind = iota
+	KindConnect
+	KindRead
+	KindAtomic
+	KindSend
+	KindSendInv
+	KindSendSE
+	KindSendSEInv
+	KindImmediate
+	KindImmediateSE
+
+	opKinds
+)
+
+var kindNames = [opKinds]string{"rdma_write", "connect", "rdma_read", "atomic", "send", "send_inv", "send_se", "send_se_inv", "immediate", "immediate_se"}
+
+// String is the name of the kind in lower case, words joined by "_".
+func (k OpKind) String() string { return kindNames[k] }
+
 // An Operation is a request with its answer, or a transfer with its ACK.
 type Operation struct {
 	Conn    *Conn
-	Op      string // "connect", "rdma_read", "atomic", "rdma_write", "send", …
-	Side    Side   // who asked
+	Kind    OpKind
+	Side    Side // who asked
 	From    Role
 	Start   mpa.Stamp
 	End     mpa.Stamp // of the packet that ends it; of the last that was seen where Status is StatusUnanswered
@@ -229,7 +253,7 @@ type Summary struct {
 	Start     mpa.Stamp // of its first segment
 	End       mpa.Stamp // of its last
 	State     State
-	EndedBy   Role // who sent the first FIN, RST or Terminate, where HasEnded
+	EndedBy   Role // who sent the first FIN, RST, Terminate or reject, where HasEnded
 	HasEnded  bool
 	Handshake bool // both startup frames were seen
 	Request   *mpa.Startup
@@ -247,10 +271,8 @@ type Summary struct {
 	Latency   []Latency // by operation, those that occurred
 }
 
-// A Latency is the distribution of one kind of operation of a QP, in ns.
+// A Latency is the distribution of the latencies of one kind of operation.
 type Latency struct {
-	Op                       string
-	Count                    uint64
-	Min, Mean, P50, P90, P99 int64
-	P999, Max                int64
+	Kind OpKind
+	Dist *latency.Dist
 }

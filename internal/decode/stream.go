@@ -120,7 +120,7 @@ func (s *stream) Gap(side reassembly.Side, g *reassembly.Gap) {
 			Fields: []qp.Field{{Name: "tcp_seq", Num: int64(g.Seq)}, {Name: "length", Num: int64(g.Len)}, {Name: "cause", Text: gapNames[g.Cause]}}})
 	}
 	if s.qp != nil && g.Cause != reassembly.GapCut {
-		s.qp.Lost(qp.Side(side), mpa.Stamp(g.Stamp))
+		s.qp.Lost(qp.Side(side))
 	}
 	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp))
 }
@@ -198,7 +198,7 @@ func (s *stream) End(e *reassembly.End) {
 			s.sid[i].ddp.Flush()
 		}
 	}
-	end := qp.Ending{By: qp.Side(e.By), HasBy: e.HasBy, At: at, Start: mpa.Stamp(s.tcp.Start)}
+	end := &qp.Ending{By: qp.Side(e.By), HasBy: e.HasBy, At: at, Start: mpa.Stamp(s.tcp.Start)}
 	switch {
 	case e.Kind == reassembly.EndClosed || e.Kind == reassembly.EndOpen && e.Fin[0] && e.Fin[1]:
 		end.State = qp.Closed
@@ -229,7 +229,7 @@ func (s *stream) recognised() {
 		c.Text[i] = c.Ends[i].String()
 	}
 	s.conn = c
-	s.qp = qp.New(c, s.w.sink, qp.Options{Operations: s.w.o.Operations, Latency: true})
+	s.qp = qp.New(c, s.w.sink, qp.Options{Operations: s.w.o.Operations})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))
@@ -258,7 +258,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	if d.ddp == nil {
 		d.ddp = ddp.NewAssembler(d, keepHeaders+s.w.o.KeepPayload, f.Found == mpa.FoundStart)
 	}
-	s.qp.FPDU(d.side, f.CRC)
+	s.qp.FPDU(f.CRC)
 	h, n, err := ddp.Parse(f.ULPDU)
 	if s.w.o.FPDUs && err == nil {
 		x := &s.w.fpdu
@@ -309,7 +309,7 @@ func (s *stream) Notice(side mpa.Side, n *mpa.Notice) {
 		if d.ddp != nil {
 			d.ddp.Lost()
 		}
-		s.qp.Lost(d.side, n.Stamp)
+		s.qp.Lost(d.side)
 		x.Kind, x.Fields = "resync", []qp.Field{seq, {Name: "found", Text: n.Found.String()}, {Name: "skipped", Num: int64(n.Len)}}
 		x.Detail = fmt.Sprintf("FPDUs go on at TCP sequence number %d, found by %s, behind %d octets", n.Seq, foundBy[n.Found], n.Len)
 	case mpa.NoticeSkipped:

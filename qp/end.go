@@ -1,0 +1,122 @@
+package qp
+
+import (
+	"fmt"
+
+	"github.com/iwdump/iwdump/dissect/mpa"
+	"github.com/iwdump/iwdump/dissect/rdmap"
+)
+
+// An Ending is how a QP ends, and what the layers below counted.
+type Ending struct {
+	State     State // Open, Closed or Reset: what TCP did
+	By        Side  // who sent the first FIN or RST, where HasBy
+	HasBy     bool
+	Start, At mpa.Stamp // of the first segment, and of the last
+	Streams   [2]Stream
+	CRC       bool
+	Markers   [2]bool
+	Inferred  bool // CRC or Markers were found from the data
+}
+
+// ends takes a Terminate: it ends the stream, and all that is outstanding
+// (RFC 5040, section 6.2.1).
+func (q *QP) ends(x *Message) {
+	s := &q.sides[x.Side]
+	s.terminated = true
+	if q.sum.State != Terminated {
+		q.sum.State = Terminated
+		q.sum.EndedBy, q.sum.HasEnded = q.roles[x.Side], true
+	}
+	if x.Terminate == nil {
+		q.tell(Error, "terminate", x.Side, x.Last, x.N, "Terminate whose content was not captured")
+	} else {
+		q.explain(x)
+	}
+	for i := range q.sides {
+		q.open(Side(i), StatusFailed, x.Last)
+	}
+}
+
+// explain tells what a Terminate says, and what it blames.
+func (q *QP) explain(x *Message) {
+	t := x.Terminate
+	layer, etype, code := t.Names()
+	detail := fmt.Sprintf("%s terminates: %s, %s, %s", q.roles[x.Side], layer, etype, code)
+	b := q.blamed(x)
+	fields := []Field{{Name: "layer", Num: int64(t.Layer)}, {Name: "etype", Num: int64(t.EType)}, {Name: "code", Num: int64(t.Code)}}
+	if b != nil {
+		detail += fmt.Sprintf("; it blames %s #%d", b.op.Title(), b.n)
+		if b.tagged {
+			detail += fmt.Sprintf(" to %s+0x%x of %d octets", hex32(b.stag), b.to, b.size)
+		} else {
+			detail += fmt.Sprintf(" (queue %d, MSN %d) of %d octets", b.queue, b.msn, b.size)
+		}
+		fields = append(fields, Field{Name: "blames_n", Num: int64(b.n)})
+	} else if t.HasHeader {
+		detail += "; the segment that it blames was not found"
+	}
+	n := x.N
+	sev := Error
+	if t.Layer == rdmap.LayerRDMAP && t.EType == 0 || t.Layer == rdmap.LayerDDP && t.EType == 0 {
+		// What stacks send at an ordinary disconnect too.
+		sev = Warning
+	}
+	q.tell(sev, "terminate", x.Side, x.Last, n, detail, fields...)
+}
+
+// blamed finds the message that a Terminate quotes.
+func (q *QP) blamed(x *Message) *brief {
+	t := x.Terminate
+	o := &q.sides[x.Side.Other()]
+	if !t.HasHeader {
+		if t.Layer == rdmap.LayerLLP && t.Code == 2 {
+			for i := o.recent.n - 1; i >= 0; i-- {
+				if b := o.recent.at(i); b.n == o.badCRC {
+					return b
+				}
+			}
+		}
+		return nil
+	}
+	h := &t.Header
+	for i := o.recent.n - 1; i >= 0; i-- {
+		b := o.recent.at(i)
+		switch {
+		case b.tagged != h.Tagged || b.op != rdmap.OpOf(h):
+		case h.Tagged && b.stag == h.STag && h.TO >= b.to && h.TO-b.to <= b.size:
+			return b
+		case !h.Tagged && b.queue == h.QN && b.msn == h.MSN:
+			return b
+		}
+	}
+	return nil
+}
+
+// End takes the end of the connection, or of the capture. It is the last call.
+func (q *QP) End(e *Ending) {
+	for i := range q.sides {
+		q.open(Side(i), StatusUnanswered, e.At)
+	}
+	s := &q.sum
+	s.Conn, s.Roles, s.Start, s.End = q.c, q.roles, e.Start, e.At
+	s.Stream, s.CRC, s.Markers, s.Inferred = e.Streams, e.CRC, e.Markers, e.Inferred
+	s.Handshake = s.Request != nil && s.Reply != nil
+	switch {
+	case s.Reply != nil && s.Reply.Reject:
+		s.State = Rejected
+		s.EndedBy, s.HasEnded = Responder, true
+	case s.State == Terminated:
+	default:
+		s.State = e.State
+		if e.HasBy {
+			s.EndedBy, s.HasEnded = q.roles[e.By], true
+		}
+	}
+	for k, d := range q.lats {
+		if d != nil {
+			s.Latency = append(s.Latency, Latency{Kind: OpKind(k), Dist: d})
+		}
+	}
+	q.sink.QP(s)
+}

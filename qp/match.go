@@ -1,0 +1,228 @@
+package qp
+
+import (
+	"fmt"
+
+	"github.com/iwdump/iwdump/dissect/mpa"
+	"github.com/iwdump/iwdump/dissect/rdmap"
+)
+
+// brief is what is remembered of a message.
+type brief struct {
+	n      int
+	op     rdmap.Op
+	tagged bool
+	stag   uint32
+	to     uint64
+	size   uint64
+	queue  uint32
+	msn    uint32
+	id     uint32
+}
+
+// request is a Read Request or Atomic Request without its answer.
+type request struct {
+	m       brief // of a read: sink STag, sink TO and the size asked for
+	first   mpa.Stamp
+	last    mpa.Stamp
+	depth   int
+	retrans bool
+}
+
+// response is a Read Response or Atomic Response.
+type response struct {
+	m       brief
+	first   mpa.Stamp
+	last    mpa.Stamp
+	whole   bool // every octet of it was captured
+	retrans bool
+	off     uint64
+}
+
+// fits says that p can answer r. A response with octets missing may begin
+// behind its start, or be shorter.
+func (r *request) fits(p *response) bool {
+	if r.m.op == rdmap.OpAtomicRequest {
+		return p.m.op == rdmap.OpAtomicResponse && p.m.id == r.m.id
+	}
+	if p.m.op != rdmap.OpReadResponse || p.m.stag != r.m.stag {
+		return false
+	}
+	if p.whole {
+		return p.m.to == r.m.to && p.m.size == r.m.size
+	}
+	return p.m.to-r.m.to <= r.m.size && p.m.to-r.m.to+p.m.size <= r.m.size
+}
+
+// requested takes a Read Request or an Atomic Request.
+func (q *QP) requested(x *Message) {
+	s := &q.sides[x.Side]
+	r := request{m: brief{n: x.N, op: x.Op}, first: x.First, last: x.Last, retrans: x.Retrans}
+	if x.Read != nil {
+		r.m.stag, r.m.to, r.m.size = x.Read.SinkSTag, x.Read.SinkTO, uint64(x.Read.Size)
+	} else {
+		r.m.id, r.m.stag, r.m.to, r.m.size = x.AtomicReq.ID, x.AtomicReq.STag, x.AtomicReq.TO, 8
+	}
+	// Where this side lags behind, its answer may have come.
+	for i := range s.early.n {
+		if p := s.early.at(i); p.last.Time >= r.last.Time && r.fits(p) {
+			r.depth = s.requests.n + 1
+			q.done(x.Side, &r, p)
+			s.early.drop(i + 1)
+			return
+		}
+	}
+	s.requests.push(r, maxRequests)
+	depth := s.requests.n
+	s.requests.at(depth - 1).depth = depth
+	q.sum.MaxDepth[x.Side] = max(q.sum.MaxDepth[x.Side], depth)
+	if s.limit > 0 && depth > s.limit && !s.exceeded && !s.lost {
+		s.exceeded = true
+		q.tell(Warning, "rdmap_violation", x.Side, x.Last, x.N,
+			fmt.Sprintf("%d reads and atomics are outstanding, where the IRD and ORD agreed on allow %d", depth, s.limit),
+			Field{Name: "depth", Num: int64(depth)}, Field{Name: "limit", Num: int64(s.limit)})
+	}
+}
+
+// answered finds the request that a response answers: they are answered in
+// order (RFC 5040, section 5.5; RFC 7306, section 7).
+func (q *QP) answered(x *Message, p response) {
+	asker := x.Side.Other()
+	a, s := &q.sides[asker], &q.sides[x.Side]
+	tolerant := a.lost || s.lost
+	if a.requests.n == 0 {
+		if tolerant {
+			a.early.push(p, maxEarly)
+		} else {
+			q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, x.Op.Title()+" without a request")
+		}
+		return
+	}
+	at := 0
+	for at < a.requests.n && !a.requests.at(at).fits(&p) {
+		at++
+		if !tolerant {
+			break // only the first can be it, but for the look below
+		}
+	}
+	r := a.requests.at(0)
+	switch {
+	case at == 0:
+		a.lost, s.lost = false, false // they go together again
+	case tolerant && at < a.requests.n:
+		// The answers in between were not captured: nothing can be said of
+		// their requests.
+		a.requests.drop(at)
+		r = a.requests.at(0)
+		s.lost, a.lost = false, false
+	case tolerant:
+		a.early.push(p, maxEarly)
+		return
+	default:
+		if !q.outOfTurn(x, &p, asker) {
+			return
+		}
+		r = a.requests.at(0)
+	}
+	req := *r
+	a.requests.drop(1)
+	x.Answers, x.Latency = req.m.n, p.last.Time-req.last.Time
+	q.done(asker, &req, &p)
+}
+
+// outOfTurn takes a response that is not the one that is due, and tells what is
+// wrong with it. It brings the request that is answered to the front, and says
+// whether there is one.
+func (q *QP) outOfTurn(x *Message, p *response, asker Side) bool {
+	a := &q.sides[asker]
+	for i := 1; i < min(a.requests.n, maxEarly); i++ {
+		if r := *a.requests.at(i); r.fits(p) {
+			q.tell(Error, "rdmap_violation", x.Side, x.First, x.N,
+				fmt.Sprintf("%s answers #%d before the %d requests in front of it are answered", x.Op.Title(), r.m.n, i))
+			a.requests.remove(i)
+			a.requests.first = (a.requests.first - 1 + len(a.requests.buf)) % len(a.requests.buf)
+			a.requests.n++
+			*a.requests.at(0) = r
+			return true
+		}
+	}
+	r := a.requests.at(0)
+	what := ""
+	switch {
+	case r.m.op == rdmap.OpAtomicRequest && p.m.op == rdmap.OpAtomicResponse:
+		what = fmt.Sprintf("request identifier 0x%08x, asked with 0x%08x", p.m.id, r.m.id)
+	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse && (p.m.stag != r.m.stag || p.m.to != r.m.to):
+		what = fmt.Sprintf("goes to %s+0x%x, asked for at %s+0x%x", hex32(p.m.stag), p.m.to, hex32(r.m.stag), r.m.to)
+	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse && p.m.size < r.m.size:
+		what = fmt.Sprintf("is shorter than asked: %d octets of %d", p.m.size, r.m.size)
+	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse:
+		what = fmt.Sprintf("is longer than asked: %d octets for %d", p.m.size, r.m.size)
+	default:
+		q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, fmt.Sprintf("%s, where #%d is the next request to be answered", x.Op.Title(), r.m.n))
+		return false
+	}
+	q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, fmt.Sprintf("%s %s (#%d)", x.Op.Title(), what, r.m.n))
+	return true
+}
+
+// done reports a request with its answer.
+func (q *QP) done(asker Side, r *request, p *response) {
+	o := q.begin(asker, r)
+	o.Status, o.Answer = StatusOK, p.m.n
+	o.End = p.last
+	o.Latency = p.last.Time - r.last.Time
+	o.First = p.first.Time - r.last.Time
+	o.Service, o.ResponseSpread = o.First, p.last.Time-p.first.Time
+	o.Retrans = o.Retrans || p.retrans
+	if p.m.op == rdmap.OpReadResponse {
+		o.Size = p.m.size
+	}
+	q.finish(o)
+}
+
+// begin fills in what a request says of its operation.
+func (q *QP) begin(asker Side, r *request) *Operation {
+	o := &q.op
+	*o = Operation{Conn: q.c, Kind: KindRead, Side: asker, From: q.roles[asker], Start: r.last, Measure: MeasureResponse, Size: r.m.size,
+		Request: r.m.n, Retrans: r.retrans, First: -1, RequestSpread: r.last.Time - r.first.Time, Service: -1, ResponseSpread: -1, Depth: r.depth}
+	if r.m.op == rdmap.OpAtomicRequest {
+		o.Kind = KindAtomic
+	}
+	return o
+}
+
+// open reports the requests of a side that have no answer.
+func (q *QP) open(asker Side, status Status, at mpa.Stamp) {
+	s := &q.sides[asker]
+	for i := range s.requests.n {
+		r := s.requests.at(i)
+		o := q.begin(asker, r)
+		o.Status, o.End, o.Latency = status, at, at.Time-r.last.Time
+		q.finish(o)
+		if status != StatusUnanswered {
+			continue
+		}
+		if i < maxTold {
+			q.tell(Warning, "unanswered", asker, r.last, r.m.n,
+				fmt.Sprintf("%s #%d of %d octets was not answered in the %s that followed", r.m.op.Title(), r.m.n, r.m.size, duration(o.Latency)),
+				Field{Name: "request_n", Num: int64(r.m.n)}, Field{Name: "age_ns", Num: o.Latency})
+		} else if i == s.requests.n-1 {
+			q.tell(Warning, "unanswered", asker, r.last, r.m.n, fmt.Sprintf("%d more requests were not answered", s.requests.n-maxTold))
+		}
+	}
+	s.requests.drop(s.requests.n)
+}
+
+// finish hands an operation out, and counts its latency where it came to a good
+// end.
+func (q *QP) finish(o *Operation) {
+	if o.Status == StatusOK {
+		if q.lats[o.Kind] == nil {
+			q.lats[o.Kind] = newDist()
+		}
+		q.lats[o.Kind].Record(o.Latency)
+	}
+	if q.o.Operations {
+		q.sink.Operation(o)
+	}
+}

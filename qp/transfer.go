@@ -1,0 +1,82 @@
+package qp
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/iwdump/iwdump/dissect/mpa"
+	"github.com/iwdump/iwdump/dissect/rdmap"
+	"github.com/iwdump/iwdump/latency"
+)
+
+// transfer is a message that asks for no answer: a Send, a Write or Immediate
+// Data. The TCP ACK of its last octet ends it.
+type transfer struct {
+	n         int
+	kind      OpKind
+	first     mpa.Stamp
+	end       uint64
+	size      uint64
+	retrans   bool
+	announced int
+}
+
+var kindOf = [...]OpKind{
+	rdmap.OpWrite: KindWrite, rdmap.OpSend: KindSend, rdmap.OpSendInv: KindSendInv, rdmap.OpSendSE: KindSendSE,
+	rdmap.OpSendSEInv: KindSendSEInv, rdmap.OpImmediate: KindImmediate, rdmap.OpImmediateSE: KindImmediateSE,
+}
+
+// transfer takes a message that asks for no answer.
+func (q *QP) transfer(x *Message) {
+	if int(x.Op) >= len(kindOf) || x.Op != rdmap.OpWrite && kindOf[x.Op] == 0 {
+		return
+	}
+	s := &q.sides[x.Side]
+	kind := kindOf[x.Op]
+	if kind != KindWrite {
+		// It announces the Writes in front of it (RFC 5040, section 5.5).
+		for i := s.transfers.n - 1; i >= 0; i-- {
+			t := s.transfers.at(i)
+			if t.kind != KindWrite || t.announced != 0 {
+				break
+			}
+			t.announced = x.N
+		}
+	}
+	if x.End <= s.acked {
+		return // it was found late: when it was acknowledged is not known any more
+	}
+	s.transfers.push(transfer{n: x.N, kind: kind, first: x.First, end: x.End, size: x.Size, retrans: x.Retrans}, maxTransfers)
+}
+
+// Ack tells that a side acknowledged all octets of the other below off.
+func (q *QP) Ack(side Side, off uint64, at mpa.Stamp) {
+	sender := side.Other()
+	s := &q.sides[sender]
+	s.acked = max(s.acked, off)
+	n := 0
+	for ; n < s.transfers.n && s.transfers.at(n).end <= off; n++ {
+		t := s.transfers.at(n)
+		q.op = Operation{Conn: q.c, Kind: t.kind, Side: sender, From: q.roles[sender], Start: t.first, End: at, Latency: at.Time - t.first.Time,
+			First: -1, Measure: MeasureAck, Size: t.size, Request: t.n, Status: StatusOK, Retrans: t.retrans,
+			RequestSpread: -1, Service: -1, ResponseSpread: -1, AnnouncedBy: t.announced}
+		q.finish(&q.op)
+	}
+	s.transfers.drop(n)
+}
+
+func newDist() *latency.Dist { return new(latency.Dist) }
+
+// duration writes ns in a unit that fits.
+func duration(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= time.Second:
+		return d.Round(time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.String()
+}
+
+func hex32(v uint32) string { return fmt.Sprintf("0x%08x", v) }
