@@ -2,6 +2,7 @@ package capture_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"io/fs"
@@ -266,6 +267,41 @@ func TestClaimedLength(t *testing.T) {
 		allocated := after.TotalAlloc - before.TotalAlloc
 		if allocated > 2<<20 {
 			t.Errorf("%d octets allocated", allocated)
+		}
+	}
+}
+
+// A countingReader counts calls.
+type countingReader struct {
+	io.Reader
+	calls int
+}
+
+func (r *countingReader) Read(p []byte) (int, error) {
+	r.calls++
+	return r.Reader.Read(p)
+}
+
+// However large records claim to be, what is kept is not moved for the sake of
+// a few octets more: reads stay large, and so their number small.
+func TestReadsStayLarge(t *testing.T) {
+	const size, block = 8 << 20, 64 << 10
+	for _, claim := range []uint32{block / 2, block - 100, block, block + 1, 3 * block, 1 << 20} {
+		// Packets that claim too much, each followed by a small block that is
+		// as it should be.
+		one := &builder{order: binary.LittleEndian}
+		one.u32(6, claim&^3, 0, 0, 0, 8, 8, 0).block(5, nil)
+		w := &builder{order: binary.LittleEndian}
+		w.section(1, 0).iface(1, 0, nil).bytes(bytes.Repeat(one.b, size/len(one.b))...)
+		in := &countingReader{Reader: bytes.NewReader(w.b)}
+		f := capture.Open([]string{"-"}, in, capture.Options{BlockSize: block})
+		r := read(t, f)
+		f.Close()
+		if len(r.errs) < 100 {
+			t.Errorf("claims of %d: %d errors", claim, len(r.errs))
+		}
+		if limit := 10 * size / block; in.calls > limit {
+			t.Errorf("claims of %d: %d reads, want at most %d", claim, in.calls, limit)
 		}
 	}
 }

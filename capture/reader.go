@@ -129,10 +129,10 @@ func (r *reader) take() (*Block, stop) {
 func (r *reader) fill(need int) {
 	have := r.w - r.r
 	size := r.files.pool.size
-	if need > size {
-		// Room is made for what is there, not for what is claimed. To double it
-		// each time bounds the copying, too.
-		size = max(size, min(need, 2*have))
+	if need > size/2 {
+		// Room is made for what is there, not for what is claimed; and as much
+		// again, so that it is not moved for the sake of a few octets.
+		size = max(size, 2*have)
 	}
 	short := len(r.buf.data)-r.r < min(need, size)
 	small := len(r.buf.data)-r.w < size/4 // not worth a read of its own

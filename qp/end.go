@@ -88,6 +88,10 @@ func (q *QP) blamed(x *Message) *brief {
 			return b
 		case !h.Tagged && b.queue == h.QN && b.msn == h.MSN:
 			return b
+		case t.HasRead && b.stag == t.Read.SinkSTag && t.Read.SinkTO >= b.to && t.Read.SinkTO-b.to <= b.size:
+			// siw quotes another MSN. What was answered already is taken off
+			// what is quoted (RFC 5040, section 4.8).
+			return b
 		}
 	}
 	return nil

@@ -154,7 +154,11 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 		q.transfer(x)
 	}
 	q.invalidated(x)
-	s.recent.push(brief{n: x.N, op: op, tagged: m.Header.Tagged, stag: m.Header.STag, to: m.Header.TO, size: m.Size, queue: m.Header.QN, msn: m.Header.MSN}, maxRecent)
+	b := brief{n: x.N, op: op, tagged: m.Header.Tagged, stag: m.Header.STag, to: m.Header.TO, size: m.Size, queue: m.Header.QN, msn: m.Header.MSN}
+	if x.Read != nil {
+		b.stag, b.to, b.size = x.Read.SinkSTag, x.Read.SinkTO, uint64(x.Read.Size)
+	}
+	s.recent.push(b, maxRecent)
 	q.sink.Message(x)
 	if op == rdmap.OpTerminate {
 		q.ends(x)
