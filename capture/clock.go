@@ -31,14 +31,22 @@ func newClock(resol uint8, offset int64) clock {
 	return c
 }
 
-// ns returns the time of a timestamp, rounded down. A time that int64 cannot
-// hold becomes the one nearest to it.
+// ns returns the time of a timestamp, in whole nanoseconds. One that is too
+// late for an int64 is taken as before 1970, since some writers put negative
+// numbers there; otherwise it becomes the nearest that int64 can hold.
 func (c *clock) ns(ts uint64) int64 {
 	if c.fast && ts <= c.max {
 		return int64(ts*c.mul) + c.add
 	}
 	sec, ns := c.split(ts)
-	return joinTime(sec, c.offset, ns)
+	t := joinTime(sec, c.offset, ns)
+	if t == math.MaxInt64 && int64(ts) < 0 && c.offset > math.MinInt64 {
+		sec, ns := c.split(-ts)
+		if back := joinTime(sec, -c.offset, ns); math.MinInt64 < back && back < math.MaxInt64 {
+			return -back
+		}
+	}
+	return t
 }
 
 // split returns a timestamp as seconds and nanoseconds.
@@ -78,7 +86,8 @@ func pow10(n uint8) uint64 {
 	return v
 }
 
-// joinTime returns sec+offset seconds and ns nanoseconds in nanoseconds.
+// joinTime returns sec+offset seconds and ns nanoseconds in nanoseconds, or
+// the nearest that int64 can hold.
 func joinTime(sec uint64, offset int64, ns uint64) int64 {
 	var past uint64 // seconds before 1970
 	if offset >= 0 {

@@ -9,18 +9,27 @@ import (
 )
 
 // exactTime is what the draft says, in exact arithmetic: offset seconds plus
-// ts units of 10^-n or 2^-n seconds, rounded down to nanoseconds.
+// ts units of 10^-n or 2^-n seconds, in whole nanoseconds. ts is negative where
+// nothing else makes sense.
 func exactTime(ts uint64, resol uint8, offset int64) int64 {
 	base := int64(10)
 	if resol&0x80 != 0 {
 		base = 2
 	}
 	unit := new(big.Int).Exp(big.NewInt(base), big.NewInt(int64(resol&0x7f)), nil)
-	ns := new(big.Int).SetUint64(ts)
-	ns.Mul(ns, big.NewInt(1e9))
-	ns.Div(ns, unit)
-	off := big.NewInt(offset)
-	ns.Add(ns, off.Mul(off, big.NewInt(1e9)))
+	at := func(ts *big.Int) *big.Int {
+		ns := new(big.Int).Mul(ts, big.NewInt(1e9))
+		ns.Quo(ns, unit)
+		off := big.NewInt(offset)
+		return ns.Add(ns, off.Mul(off, big.NewInt(1e9)))
+	}
+	limit := big.NewInt(math.MaxInt64)
+	ns := at(new(big.Int).SetUint64(ts))
+	if ns.Cmp(limit) >= 0 && int64(ts) < 0 {
+		if neg := at(big.NewInt(int64(ts))); neg.CmpAbs(limit) < 0 {
+			ns = neg
+		}
+	}
 	switch {
 	case ns.IsInt64():
 		return ns.Int64()
@@ -56,7 +65,11 @@ func TestClock(t *testing.T) {
 		{"offset back", 6, -3600, 7200_000000, 3600e9},
 		{"before 1970", 6, -3600, 1, -3599_999999000},
 		{"offset large, time fits", 0, -10_000_000_000, 11_000_000_000, 1_000_000_000e9},
-		{"too late", 0, 0, math.MaxUint64, math.MaxInt64},
+		{"negative", 6, 0, ^uint64(0), -1000},
+		{"negative seconds", 0, 3600, ^uint64(9), 3590e9},
+		{"late, but not too late", 12, 0, math.MaxUint64, 18_446_744_073709551},
+		{"too late", 0, 0, 1 << 62, math.MaxInt64},
+		{"too late either way", 0, 0, 1<<63 | 1<<62, math.MaxInt64},
 		{"too early", 0, math.MinInt64, 0, math.MinInt64},
 		{"offset too large", 9, math.MaxInt64, 0, math.MaxInt64},
 	} {

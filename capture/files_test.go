@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -61,8 +62,8 @@ func TestFiles(t *testing.T) {
 		t.Errorf("interfaces %v, want %v", ifaces, want)
 	}
 	want := []string{
-		names[1] + ": opening it: no such file or directory",
-		names[3] + ": opening it: is a directory",
+		names[1] + ": opening it: " + syscall.ENOENT.Error(),
+		names[3] + ": opening it: " + syscall.EISDIR.Error(),
 		names[4] + ": the file is empty, without even a header",
 		names[5] + ": frame 6 at offset 140: the file ends inside a record, 20 octets into it",
 	}

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -30,17 +31,14 @@ func (r *reader) recognise() error {
 }
 
 func (r *reader) setFormat() bool {
-	magic := [4]byte(r.buf.data[:4])
-	switch magic {
-	case [4]byte{0x0a, 0x0d, 0x0d, 0x0a}:
-		r.format = &pcapng{count: &r.files.count, maxFrame: r.files.opts.MaxFrame}
-		return true
-	}
+	count, maxFrame := &r.files.count, r.files.opts.MaxFrame
+	magic := [4]byte(r.buf.data)
 	if _, ok := pcapMagics[magic]; ok {
-		r.format = &pcap{count: &r.files.count, maxFrame: r.files.opts.MaxFrame}
-		return true
+		r.format = &pcap{count: count, maxFrame: maxFrame}
+	} else if binary.LittleEndian.Uint32(magic[:]) == ngSection {
+		r.format = &pcapng{count: count, maxFrame: maxFrame}
 	}
-	return false
+	return r.format != nil
 }
 
 // signatures are the first octets of files that people take for a capture.

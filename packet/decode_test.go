@@ -339,6 +339,27 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// A total length beyond the frame is believed unless the header's checksum is
+// wrong: the frame is the start of a packet. Otherwise the length is damaged,
+// and the frame tells.
+func TestTotalLengthBeyondFrame(t *testing.T) {
+	data := ipv4Options(6, make([]byte, 4), segment)
+	data[2], data[3] = 0x05, 0xdc // 1500
+	data[10], data[11] = 0x35, 0xb2
+	f := frame(capture.LinkRaw, data)
+	if s, k := decode(f); k != packet.TCP || s.Len != len(payload) || !bytes.Equal(s.Payload, payload) {
+		t.Errorf("damaged: %v with %d octets", k, s.Len)
+	}
+	// By hand: 4600 + 05dc + 1234 + 4000 + 4006 + c000 + 0201 + c633 + 6402
+	// + 0000 + 0000 is 2ca4c, so ca4e, and the checksum its complement.
+	for _, sum := range [][2]byte{{0x35, 0xb1}, {0, 0}} { // right, and not filled in
+		copy(data[10:], sum[:])
+		if s, k := decode(f); k != packet.TCP || s.Len != 1500-24-20 || !bytes.Equal(s.Payload, payload) {
+			t.Errorf("checksum % x: %v with %d octets", sum, k, s.Len)
+		}
+	}
+}
+
 // Options that make no sense are passed over without harm.
 func TestTCPOptions(t *testing.T) {
 	for _, c := range []struct {

@@ -4,5 +4,6 @@
 //
 // Lengths on the wire come from the IP header, since the capture may hold less
 // than was sent (a snaplen, a switch that mirrors only the first octets) or
-// more (the padding and the check sequence of Ethernet).
+// more (the padding and the check sequence of Ethernet). Where it claims more
+// than the frame had, it is believed unless its own checksum is wrong.
 package packet

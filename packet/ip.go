@@ -27,6 +27,11 @@ func ipv4(f *capture.Frame, off int, s *Segment) Kind {
 	if total < ihl {
 		return Malformed
 	}
+	if off+total > f.Len && badHeader(h, ihl) {
+		// Longer than the frame was on the wire. A switch that mirrors only the
+		// first octets of packets makes such frames, but this is damage.
+		total = max(f.Len-off, ihl)
+	}
 	if binary.BigEndian.Uint16(h[6:])&0x3fff != 0 { // more fragments, or an offset
 		return Fragment
 	}
@@ -43,6 +48,11 @@ func ipv4(f *capture.Frame, off int, s *Segment) Kind {
 		return tcp(f, off+ihl, off+total, s)
 	}
 	return extensions(f, h[9], off+ihl, off+total, s)
+}
+
+// badHeader says whether the checksum of an IPv4 header is there and wrong.
+func badHeader(h []byte, ihl int) bool {
+	return len(h) >= ihl && (h[10] != 0 || h[11] != 0) && fold(add(0, h[:ihl])) != 0xffff
 }
 
 // ipv6 takes the IPv6 header at off apart (RFC 8200, section 3).

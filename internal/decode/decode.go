@@ -21,7 +21,11 @@ type Options struct {
 	Operations  bool // hand out Operation records
 	KeepPayload int  // octets of each message's payload to hand out
 	NoRecovery  bool // leave streams whose startup was not seen alone
-	// Stop is asked after each block whether to go on; nil never stops.
+	// Begin is called once, before the first record, with the link types of
+	// the first frames and the time of the first; with nothing where there is
+	// no frame. It may be nil.
+	Begin func(links []capture.LinkType, first int64)
+	// Stop is asked before each block whether to end; nil never ends.
 	Stop func() bool
 }
 
@@ -69,6 +73,7 @@ type run struct {
 	stats Stats
 	dec   packet.Decoder
 	next  int64 // when to look for idle connections
+	begun bool
 }
 
 // frame counts a frame, and says whether it holds a TCP segment.
@@ -94,8 +99,12 @@ func (r *run) frame(f *capture.Frame, s *packet.Segment) bool {
 // block returns the next block, nil at the end. Damage is noted.
 func (r *run) block() (*capture.Block, error) {
 	for {
+		if r.o.Stop != nil && r.o.Stop() {
+			return nil, nil
+		}
 		b, err := r.src.Next()
 		if err == nil {
+			r.begin(b.Frames)
 			return b, nil
 		}
 		var damage *capture.Error
@@ -110,13 +119,32 @@ func (r *run) block() (*capture.Block, error) {
 	}
 }
 
+// begin tells what the capture begins with.
+func (r *run) begin(frames []capture.Frame) {
+	if r.begun || r.o.Begin == nil {
+		return
+	}
+	r.begun = true
+	var links []capture.LinkType
+	first := int64(0)
+	for i := range frames {
+		if i == 0 {
+			first = frames[i].Time
+		}
+		if !slices.Contains(links, frames[i].Link) {
+			links = append(links, frames[i].Link)
+		}
+	}
+	r.o.Begin(links, first)
+}
+
 // single decodes in this goroutine and hands records out as they come.
 func (r *run) single() (Stats, error) {
 	w := newWorker(r.out, r.o)
 	var prev *capture.Block
 	var seg packet.Segment
 	var failed error
-	for r.o.Stop == nil || !r.o.Stop() {
+	for {
 		b, err := r.block()
 		if b == nil {
 			failed = err
@@ -140,6 +168,7 @@ func (r *run) single() (Stats, error) {
 		}
 		prev = b
 	}
+	r.begin(nil)
 	w.asm.Flush()
 	if prev != nil {
 		prev.Release()

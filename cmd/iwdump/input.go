@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/iwdump/iwdump/capture"
+	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/qp"
+)
+
+// An input is what all subcommands that read captures have in common: their
+// files, and which records of them are wanted.
+type input struct {
+	qps      string
+	from, to string
+	workers  int
+
+	files  *capture.Files
+	sel    selection
+	stderr io.Writer
+}
+
+func (in *input) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&in.qps, "qp", "", "only these QPs: numbers and ranges, as in 1,4-7")
+	f.StringVar(&in.from, "from", "", "only from this time on: RFC 3339, seconds since 1970, or +DURATION since the first frame")
+	f.StringVar(&in.to, "to", "", "only up to this time, in the same forms")
+	f.IntVar(&in.workers, "workers", 0, "goroutines that decode (0: one for each CPU)")
+}
+
+// decode reads the files and hands the records that are wanted to sink. Damage
+// is told on standard error, after what could be read; it makes the error
+// errInput.
+func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o decode.Options) (decode.Stats, error) {
+	in.stderr = cmd.ErrOrStderr()
+	in.files = capture.Open(names, cmd.InOrStdin(), capture.Options{})
+	defer in.files.Close()
+	o.Workers = in.workers
+	in.sel.sink = sink
+	begin := o.Begin
+	o.Begin = func(links []capture.LinkType, first int64) {
+		in.sel.begin(first)
+		if begin != nil {
+			begin(links, first)
+		}
+	}
+	progress := newProgress(in.stderr, in.files)
+	stop := o.Stop
+	o.Stop = func() bool {
+		progress.show()
+		return in.sel.enough || stop != nil && stop()
+	}
+	stats, err := decode.Run(in.files, &in.sel, o)
+	progress.clear()
+	return stats, err
+}
+
+// prepare checks the flags.
+func (in *input) prepare() error {
+	var err error
+	if in.sel.qps, err = parseRanges(in.qps); err != nil {
+		return fmt.Errorf("--qp: %w", err)
+	}
+	if in.sel.from, err = parseMoment(in.from); err != nil {
+		return fmt.Errorf("--from: %w", err)
+	}
+	if in.sel.to, err = parseMoment(in.to); err != nil {
+		return fmt.Errorf("--to: %w", err)
+	}
+	if in.workers < 0 {
+		return fmt.Errorf("--workers: %d is negative", in.workers)
+	}
+	return nil
+}
+
+// damage tells what could not be read.
+func (in *input) damage(stats *decode.Stats, err error) error {
+	for _, d := range stats.Damage {
+		fmt.Fprintf(in.stderr, "iwdump: %v\n", d)
+	}
+	if err != nil {
+		return err
+	}
+	if len(stats.Damage) > 0 {
+		return errInput
+	}
+	return nil
+}
+
+// progress tells how far a long read is, on a terminal.
+type progress struct {
+	w     io.Writer
+	files *capture.Files
+	start time.Time
+	last  time.Time
+	shown bool
+}
+
+func newProgress(w io.Writer, files *capture.Files) *progress {
+	p := &progress{files: files, start: time.Now()}
+	p.last = p.start
+	if f, ok := w.(*os.File); ok && isTerminal(f) {
+		p.w = w
+	}
+	return p
+}
+
+func (p *progress) show() {
+	if p.w == nil {
+		return
+	}
+	now := time.Now()
+	if now.Sub(p.last) < 500*time.Millisecond {
+		return
+	}
+	p.last = now
+	read, total := p.files.Progress()
+	rate := float64(read) / now.Sub(p.start).Seconds()
+	s := fmt.Sprintf("%.1f MB, %.0f MB/s", float64(read)/1e6, rate/1e6)
+	if total > 0 && rate > 0 {
+		left := time.Duration(float64(total-read) / rate * 1e9).Round(time.Second)
+		s = fmt.Sprintf("%3.0f %%  %s, %v left", 100*float64(read)/float64(total), s, max(left, 0))
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", s)
+	p.shown = true
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}
