@@ -20,6 +20,7 @@ const (
 
 // Options say what a QP hands out.
 type Options struct {
+	Messages   bool // Message records
 	Operations bool // Operation records
 }
 
@@ -114,6 +115,7 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 	s := &q.sides[side]
 	op := rdmap.OpOf(&m.Header)
 	q.sum.Messages[op]++
+	q.sum.Octets[op] += m.Size
 	s.messages++
 	x := &q.msg
 	*x = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: m.First, Last: m.Last, Off: m.Off, End: m.End,
@@ -159,9 +161,16 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 		b.stag, b.to, b.size = x.Read.SinkSTag, x.Read.SinkTO, uint64(x.Read.Size)
 	}
 	s.recent.push(b, maxRecent)
-	q.sink.Message(x)
+	q.hand(x)
 	if op == rdmap.OpTerminate {
 		q.ends(x)
+	}
+}
+
+// hand hands out a message.
+func (q *QP) hand(x *Message) {
+	if q.o.Messages {
+		q.sink.Message(x)
 	}
 }
 

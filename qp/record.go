@@ -43,6 +43,7 @@ type Conn struct {
 	// QPs are recognised. Whoever orders the records of all connections sets
 	// it, so nothing but the output may read it.
 	Number int
+	First  uint64            // frame of the first segment
 	Ends   [2]netip.AddrPort // by Side
 	Text   [2]string         // Ends as text
 }
@@ -263,12 +264,13 @@ type Summary struct {
 	Markers   [2]bool // by Side: that side sends them
 	RTR       string  // "send", "write", "read"; empty for none
 	Messages  [rdmap.Ops]uint64
-	Payload   [2]uint64 // by Side: octets of payload it sent
-	FPDUs     [4]uint64 // by mpa.CRC
-	Stream    [2]Stream // by Side
-	MaxDepth  [2]int    // by Side: most reads and atomics that it had outstanding
-	Events    [3]uint64 // by Severity
-	Latency   []Latency // by operation, those that occurred
+	Octets    [rdmap.Ops]uint64 // that they carry: the sum of Message.Size
+	Payload   [2]uint64         // by Side: octets of payload it sent
+	FPDUs     [4]uint64         // by mpa.CRC
+	Stream    [2]Stream         // by Side
+	MaxDepth  [2]int            // by Side: most reads and atomics that it had outstanding
+	Events    [3]uint64         // by Severity
+	Latency   []Latency         // by operation, those that occurred
 }
 
 // A Latency is the distribution of the latencies of one kind of operation.

@@ -26,13 +26,14 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 	if f.HasEnhanced() && !f.Complete {
 		x.Size = uint64(f.PDLength - 4)
 	}
+	q.sum.Octets[op] += x.Size
 	if !f.Reply {
 		q.request = f.Startup
 		q.request.Private = bytes.Clone(f.Private)
 		q.sum.Request, q.sum.Reply = &q.request, nil
 		q.requestAt = *x
 		q.requestAt.Startup, q.requestAt.Payload = nil, nil
-		q.sink.Message(x)
+		q.hand(x)
 		return
 	}
 	q.reply = f.Startup
@@ -41,7 +42,7 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 	if q.sum.Request != nil {
 		x.Answers, x.Latency = q.requestAt.N, f.Last.Time-q.requestAt.Last.Time
 	}
-	q.sink.Message(x)
+	q.hand(x)
 	q.connected(x)
 	q.agreement(x)
 }

@@ -32,11 +32,8 @@ func NewOverview() *Overview {
 	return &Overview{states: map[string]uint64{}, events: map[string]uint64{}, worst: map[string]qp.Severity{}, lats: map[string]*latency.Dist{}}
 }
 
-// Message counts a message.
-func (v *Overview) Message(m *qp.Message) {
-	v.messages[m.Op]++
-	v.octets[m.Op] += m.Size
-}
+// Message is not needed: summaries count them.
+func (v *Overview) Message(*qp.Message) {}
 
 // FPDU is not needed: summaries count them.
 func (v *Overview) FPDU(*qp.FPDU) {}
@@ -53,6 +50,10 @@ func (v *Overview) Event(e *qp.Event) {
 // QP counts a QP.
 func (v *Overview) QP(s *qp.Summary) {
 	v.states[s.State.String()]++
+	for op, n := range s.Messages {
+		v.messages[op] += n
+		v.octets[op] += s.Octets[op]
+	}
 	for i, n := range s.FPDUs {
 		v.fpdus[i] += n
 	}

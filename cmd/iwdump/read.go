@@ -89,7 +89,7 @@ func (o *readOptions) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	d := decode.Options{FPDUs: o.fpdus}
+	d := decode.Options{Messages: !o.quiet, FPDUs: o.fpdus && !o.quiet}
 	if o.dump {
 		d.KeepPayload = keepDump
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/packet"
@@ -17,6 +18,7 @@ import (
 // Options say what to decode. The zero value is the ordinary case.
 type Options struct {
 	Workers     int  // goroutines that decode; 0 is one per CPU
+	Messages    bool // hand out Message records
 	FPDUs       bool // hand out FPDU records
 	Operations  bool // hand out Operation records
 	KeepPayload int  // octets of each message's payload to hand out
@@ -25,7 +27,8 @@ type Options struct {
 	// the first frames and the time of the first; with nothing where there is
 	// no frame. It may be nil.
 	Begin func(links []capture.LinkType, first int64)
-	// Stop is asked before each block whether to end; nil never ends.
+	// Stop is asked after each block, when its records have been handed out,
+	// whether to end; nil never ends.
 	Stop func() bool
 }
 
@@ -74,6 +77,7 @@ type run struct {
 	dec   packet.Decoder
 	next  int64 // when to look for idle connections
 	begun bool
+	stop  atomic.Bool // no more blocks are wanted
 }
 
 // frame counts a frame, and says whether it holds a TCP segment.
@@ -99,7 +103,7 @@ func (r *run) frame(f *capture.Frame, s *packet.Segment) bool {
 // block returns the next block, nil at the end. Damage is noted.
 func (r *run) block() (*capture.Block, error) {
 	for {
-		if r.o.Stop != nil && r.o.Stop() {
+		if r.stop.Load() {
 			return nil, nil
 		}
 		b, err := r.src.Next()
@@ -116,6 +120,13 @@ func (r *run) block() (*capture.Block, error) {
 		default:
 			return nil, err
 		}
+	}
+}
+
+// ask asks whether to go on.
+func (r *run) ask() {
+	if r.o.Stop != nil && r.o.Stop() {
+		r.stop.Store(true)
 	}
 }
 
@@ -167,6 +178,7 @@ func (r *run) single() (Stats, error) {
 			prev.Release()
 		}
 		prev = b
+		r.ask()
 	}
 	r.begin(nil)
 	w.asm.Flush()

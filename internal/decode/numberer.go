@@ -21,7 +21,6 @@ func (n *numberer) number(c *qp.Conn) {
 
 func (n *numberer) Message(m *qp.Message) {
 	n.number(m.Conn)
-	n.stats.Messages++
 	n.sink.Message(m)
 }
 
@@ -44,6 +43,9 @@ func (n *numberer) QP(s *qp.Summary) {
 	n.number(s.Conn)
 	for _, k := range s.FPDUs {
 		n.stats.FPDUs += k
+	}
+	for _, k := range s.Messages {
+		n.stats.Messages += k
 	}
 	n.stats.CRCBad += s.FPDUs[mpa.CRCBad]
 	n.sink.QP(s)

@@ -35,6 +35,14 @@ func newWorker(sink qp.Sink, o Options) *worker {
 	return w
 }
 
+// A worker is the Sink of its QPs: what it hands on to changes.
+
+func (w *worker) Message(m *qp.Message)     { w.sink.Message(m) }
+func (w *worker) FPDU(f *qp.FPDU)           { w.sink.FPDU(f) }
+func (w *worker) Operation(o *qp.Operation) { w.sink.Operation(o) }
+func (w *worker) Event(e *qp.Event)         { w.sink.Event(e) }
+func (w *worker) QP(s *qp.Summary)          { w.sink.QP(s) }
+
 // A stream is one connection on its way through the layers.
 type stream struct {
 	w    *worker
@@ -222,14 +230,14 @@ func (s *stream) End(e *reassembly.End) {
 
 // recognised makes the QP.
 func (s *stream) recognised() {
-	c := &qp.Conn{}
+	c := &qp.Conn{First: s.tcp.Start.Frame}
 	flow := s.tcp.Flow
 	c.Ends = [2]netip.AddrPort{flow.Src.AddrPort(), flow.Dst.AddrPort()}
 	for i := range c.Ends {
 		c.Text[i] = c.Ends[i].String()
 	}
 	s.conn = c
-	s.qp = qp.New(c, s.w.sink, qp.Options{Operations: s.w.o.Operations})
+	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))
@@ -263,7 +271,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	if s.w.o.FPDUs && err == nil {
 		x := &s.w.fpdu
 		*x = qp.FPDU{FPDU: *f, Conn: s.conn, Side: d.side, From: s.qp.Role(d.side), Op: rdmap.OpOf(&h), Header: h}
-		s.w.sink.FPDU(x)
+		s.w.FPDU(x)
 	}
 	if f.CRC == mpa.CRCBad {
 		s.badCRC(d.side, f)

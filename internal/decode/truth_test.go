@@ -40,7 +40,7 @@ func run(t testing.TB, o decode.Options, names ...string) (*records, decode.Stat
 	src := capture.Open(names, nil, capture.Options{})
 	defer src.Close()
 	r := &records{}
-	o.FPDUs, o.Operations = true, true
+	o.Messages, o.FPDUs, o.Operations = true, true, true
 	stats, err := decode.Run(src, r, o)
 	if err != nil {
 		t.Fatal(err)
