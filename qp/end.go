@@ -43,6 +43,10 @@ func (q *QP) explain(x *Message) {
 	t := x.Terminate
 	layer, etype, code := t.Names()
 	detail := fmt.Sprintf("%s terminates: %s, %s, %s", q.roles[x.Side], layer, etype, code)
+	if o, ok := t.Other(); ok {
+		layer, etype, code := o.Names()
+		detail += fmt.Sprintf(" (or, in the order of bits of Linux soft-iWARP, %s, %s, %s)", layer, etype, code)
+	}
 	b := q.blamed(x)
 	fields := []Field{{Name: "layer", Num: int64(t.Layer)}, {Name: "etype", Num: int64(t.EType)}, {Name: "code", Num: int64(t.Code)}}
 	if b != nil {

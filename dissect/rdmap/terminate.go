@@ -12,7 +12,8 @@ import (
 // Linux soft-iWARP writes the control word of it through bit-fields of the
 // host, so that on little-endian machines Layer and EType change places, and M,
 // D and R are the low bits of the third octet instead of the high ones. That is
-// recognised; the meaning is the same, and Swapped says so. What it writes as
+// recognised where only that order makes sense; the meaning is the same, and
+// Swapped says so. See Other for the rest. What it writes as
 // DDP Segment Length is the length of the payload alone.
 type Terminate struct {
 	Layer, EType, Code uint8
@@ -80,6 +81,16 @@ func ParseTerminate(b []byte) (t Terminate, n int, err error) {
 	}
 	t.Read, t.HasRead = r, true
 	return t, n + k, nil
+}
+
+// Other returns the Terminate in the other order of bits, where that makes sense
+// too: nothing in the message tells which is meant.
+func (t *Terminate) Other() (Terminate, bool) {
+	if t.M || t.D || t.R || t.Layer == t.EType {
+		return Terminate{}, false
+	}
+	o := Terminate{Layer: t.EType, EType: t.Layer, Code: t.Code, Swapped: !t.Swapped}
+	return o, o.defined()
 }
 
 // Append appends the message to b, in the order of bits that Swapped says. M, D

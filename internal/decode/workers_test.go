@@ -8,6 +8,7 @@ import (
 
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
 )
 
@@ -69,3 +70,12 @@ func TestWorkersAndBlocks(t *testing.T) {
 	}
 	t.Run("all", func(t *testing.T) { compare(t, names...) })
 }
+
+// both is two sinks.
+type both struct{ a, b qp.Sink }
+
+func (s both) Message(m *qp.Message)     { s.a.Message(m); s.b.Message(m) }
+func (s both) FPDU(f *qp.FPDU)           { s.a.FPDU(f); s.b.FPDU(f) }
+func (s both) Operation(o *qp.Operation) { s.a.Operation(o); s.b.Operation(o) }
+func (s both) Event(e *qp.Event)         { s.a.Event(e); s.b.Event(e) }
+func (s both) QP(q *qp.Summary)          { s.a.QP(q); s.b.QP(q) }
