@@ -52,6 +52,11 @@ type Stats struct {
 // looked for again.
 const tick = 1e9
 
+// generation is how many octets of the capture, from one Expire of an Assembler
+// to the next, its memory stays valid for behind them. It does not depend on
+// blocks, so that what an Assembler still remembers does not either.
+const generation = 256 << 10
+
 // Run decodes everything that src has and hands the records to sink, in the
 // order of the frames that complete them, whatever the number of workers. It
 // returns an error only where src cannot go on; what is damaged in the capture
@@ -76,6 +81,7 @@ type run struct {
 	stats Stats
 	dec   packet.Decoder
 	next  int64 // when to look for idle connections
+	kept  retained
 	begun bool
 	stop  atomic.Bool // no more blocks are wanted
 }
@@ -149,10 +155,40 @@ func (r *run) begin(frames []capture.Frame) {
 	r.o.Begin(links, first)
 }
 
+// ages says that a frame begins a new generation.
+func (r *run) ages(f *capture.Frame) bool {
+	return (r.stats.Octets-uint64(len(f.Data)))/generation != r.stats.Octets/generation
+}
+
+// retained is blocks that are done, but whose memory still serves.
+type retained struct {
+	blocks []*capture.Block
+	ends   []uint64 // octets of the capture up to the end of each
+}
+
+// add takes a block that is done, the end of which is at end, and gives those
+// back that are two generations old.
+func (k *retained) add(b *capture.Block, end uint64) {
+	k.blocks, k.ends = append(k.blocks, b), append(k.ends, end)
+	n := 0
+	for n < len(k.ends) && k.ends[n]+2*generation <= end {
+		k.blocks[n].Release()
+		n++
+	}
+	k.blocks, k.ends = slices.Delete(k.blocks, 0, n), slices.Delete(k.ends, 0, n)
+}
+
+// release gives all back.
+func (k *retained) release() {
+	for _, b := range k.blocks {
+		b.Release()
+	}
+	*k = retained{}
+}
+
 // single decodes in this goroutine and hands records out as they come.
 func (r *run) single() (Stats, error) {
 	w := newWorker(r.out, r.o)
-	var prev *capture.Block
 	var seg packet.Segment
 	var failed error
 	for {
@@ -161,10 +197,13 @@ func (r *run) single() (Stats, error) {
 			failed = err
 			break
 		}
-		w.asm.Expire()
 		for i := range b.Frames {
 			f := &b.Frames[i]
-			if !r.frame(f, &seg) {
+			is := r.frame(f, &seg)
+			if r.ages(f) {
+				w.asm.Expire()
+			}
+			if !is {
 				continue
 			}
 			at := reassembly.Stamp{Frame: f.Number, Time: f.Time}
@@ -174,17 +213,12 @@ func (r *run) single() (Stats, error) {
 			}
 			w.asm.Segment(&seg, at)
 		}
-		if prev != nil {
-			prev.Release()
-		}
-		prev = b
+		r.kept.add(b, r.stats.Octets)
 		r.ask()
 	}
 	r.begin(nil)
 	w.asm.Flush()
-	if prev != nil {
-		prev.Release()
-	}
+	r.kept.release()
 	r.stats.TCPConnections = w.asm.Connections()
 	return r.stats, failed
 }

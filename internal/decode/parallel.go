@@ -20,16 +20,25 @@ type part struct {
 	out   recorder
 }
 
-// item is a segment, or, without one, the time of the capture.
+// item is a segment, or something that all workers are told.
 type item struct {
+	kind itemKind
 	seg  packet.Segment
 	at   reassembly.Stamp
-	tick bool
 }
+
+type itemKind uint8
+
+const (
+	aSegment itemKind = iota
+	aTick             // the time of the capture
+	anAge             // a generation of its memory begins
+)
 
 // A job is a block on its way: its parts are done when wg says so.
 type job struct {
 	block *capture.Block // nil behind the last
+	end   uint64         // octets of the capture up to its end
 	parts []part
 	wg    sync.WaitGroup
 }
@@ -65,6 +74,7 @@ func (r *run) parallel() (Stats, error) {
 		if b != nil {
 			r.spread(b, j, spread)
 		}
+		j.end = r.stats.Octets
 		j.wg.Add(n)
 		for _, q := range queues {
 			q <- j
@@ -88,18 +98,27 @@ func (r *run) spread(b *capture.Block, j *job, s *spreader) {
 	var seg packet.Segment
 	for i := range b.Frames {
 		f := &b.Frames[i]
-		if !r.frame(f, &seg) {
+		is := r.frame(f, &seg)
+		if r.ages(f) {
+			j.tell(item{kind: anAge})
+		}
+		if !is {
 			continue
 		}
 		at := reassembly.Stamp{Frame: f.Number, Time: f.Time}
 		if f.Time >= r.next {
 			r.next = f.Time + tick
-			for k := range j.parts {
-				j.parts[k].items = append(j.parts[k].items, item{at: at, tick: true})
-			}
+			j.tell(item{kind: aTick, at: at})
 		}
 		p := &j.parts[s.worker(&seg.Flow)]
 		p.items = append(p.items, item{seg: seg, at: at})
+	}
+}
+
+// tell gives all workers an item.
+func (j *job) tell(it item) {
+	for k := range j.parts {
+		j.parts[k].items = append(j.parts[k].items, it)
 	}
 }
 
@@ -114,30 +133,30 @@ func (w *worker) work(i int, queue <-chan *job) {
 			j.wg.Done()
 			continue
 		}
-		w.asm.Expire()
 		for k := range p.items {
 			it := &p.items[k]
-			p.out.at(it.at.Frame, it.tick)
-			if it.tick {
-				w.asm.Tick(it.at)
-			} else {
+			p.out.at(it.at.Frame, it.kind == aTick)
+			switch it.kind {
+			case aSegment:
 				w.asm.Segment(&it.seg, it.at)
+			case aTick:
+				w.asm.Tick(it.at)
+			case anAge:
+				w.asm.Expire()
 			}
 		}
 		j.wg.Done()
 	}
 }
 
-// merge hands out the records of all workers in the order of one. The memory of
-// a block serves until that behind it is done.
+// merge hands out the records of all workers in the order of one.
 func (r *run) merge(jobs <-chan *job, pool *sync.Pool) {
-	var prev *capture.Block
+	defer r.kept.release()
 	for j := range jobs {
 		j.wg.Wait()
-		if prev != nil {
-			prev.Release()
+		if j.block != nil {
+			r.kept.add(j.block, j.end)
 		}
-		prev = j.block
 		for {
 			first := -1
 			for k := range j.parts {
