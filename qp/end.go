@@ -42,7 +42,7 @@ func (q *QP) ends(x *Message) {
 func (q *QP) explain(x *Message) {
 	t := x.Terminate
 	layer, etype, code := t.Names()
-	detail := fmt.Sprintf("%s terminates: %s, %s, %s", q.roles[x.Side], layer, etype, code)
+	detail := fmt.Sprintf("the %s ends the stream: %s, %s, %s", q.roles[x.Side], layer, etype, code)
 	if o, ok := t.Other(); ok {
 		layer, etype, code := o.Names()
 		detail += fmt.Sprintf(" (or, in the order of bits of Linux soft-iWARP, %s, %s, %s)", layer, etype, code)
