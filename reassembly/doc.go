@@ -38,9 +38,9 @@
 //
 // A hole with nothing behind it waits, since what follows may fill it. All
 // these are looked at when a segment of the same connection comes, and by
-// [Assembler.Idle]; so a connection's output depends on its own segments alone,
-// as long as Config.HeldTotal and the limits on connections are not reached
-// and Idle is called at the same frames.
+// [Assembler.Tick]; so a connection's output depends on its own segments alone,
+// as long as Config.MaxHeldTotal and the limits on connections are not reached
+// and Tick is called at the same frames.
 //
 // # Connections without their start
 //

@@ -154,13 +154,17 @@ func (c *Conn) reset(side Side, s *packet.Segment, at Stamp) {
 		return
 	}
 	if c.dirs != nil {
-		if d := &c.dirs[side]; d.state == placed && !d.nearby(s.Seq) {
-			// In answer to a SYN or to one who is not known, it has the
-			// sequence number 0 and acknowledges what it answers.
-			o := &c.dirs[side.Other()]
-			if s.Seq != 0 || s.Flags&packet.ACK == 0 || o.state != placed || !o.nearby(s.Ack) {
-				return
+		d, o := &c.dirs[side], &c.dirs[side.Other()]
+		switch {
+		case d.state != placed || d.nearby(s.Seq):
+			if s.Flags&packet.ACK != 0 && s.Seq != 0 {
+				o.acknowledge(s, at)
 			}
+		case s.Seq != 0 || s.Flags&packet.ACK == 0 || o.state != placed || !o.nearby(s.Ack):
+			// In answer to a segment that acknowledges nothing, it has the
+			// sequence number 0 and the acknowledgement counts; else it is
+			// made up.
+			return
 		}
 	} else if e := &c.ends[side]; e.known && int32(s.Seq-e.isn) < 0 {
 		return
