@@ -144,6 +144,25 @@ func TestConnections(t *testing.T) {
 			end replaced by A
 			2: A 0 "new" #6
 			2: end open`},
+		{name: "another connection, seen from one side", script: []pkt{
+			{from: A, flags: syn, seq: 1000},
+			{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
+			{from: A, flags: ack, seq: 3 << 30, ack: 9, data: "???"},
+			{from: A, flags: ack, seq: 3<<30 + 3, ack: 9, data: "???"},
+			{from: A, flags: ack, seq: 3<<30 + 6, ack: 9, data: "new"},
+		}, want: `
+			A 0 "abc" #2
+			end replaced by A
+			2: A 0 "new" #5
+			2: end open`},
+		{name: "a SYN-ACK sent again with another number, before any octet", script: []pkt{
+			{from: A, flags: syn, seq: 1000},
+			{from: B, flags: syn | ack, seq: 5000, ack: 1001},
+			{from: B, flags: syn | ack, seq: 6000, ack: 1001, ms: 1000},
+			{from: B, flags: ack, seq: 6001, ack: 1001, data: "abc"},
+		}, want: `
+			B 0 "abc" #4
+			end open`},
 		{name: "a stray segment", script: handshake(
 			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
 			pkt{from: A, flags: ack, seq: 3 << 30, ack: 5001, data: "???"},

@@ -30,6 +30,28 @@ func TestHoles(t *testing.T) {
 			A 6 "ghi" #6
 			B ack 6 #5
 			end open`},
+		{name: "acknowledged: not given up before 10 ms", script: handshake(
+			pkt{from: A, flags: ack, seq: 1004, ack: 5001, data: "def", id: 2},
+			pkt{from: B, flags: ack, seq: 5001, ack: 1007},
+			pkt{from: A, flags: ack, seq: 1007, ack: 5001, data: "ghi", id: 3, ms: 9},
+			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc", id: 1},
+		), want: `
+			A 0 "abc" #7
+			A out of order 1001+3 #7
+			A 3 "def" #4
+			A 6 "ghi" #6
+			B ack 6 #5
+			end open`},
+		{name: "captured in parts later than its acknowledgement", script: handshake(
+			pkt{from: B, flags: ack, seq: 5001, ack: 1007},
+			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
+			pkt{from: A, flags: ack, seq: 1004, ack: 5001, data: "defg"},
+		), want: `
+			A 0 "abc" #5
+			B ack 3 #4
+			A 3 "defg" #6
+			B ack 6 #4
+			end open`},
 		{name: "captured later than its acknowledgement", script: handshake(
 			pkt{from: A, flags: ack, seq: 1004, ack: 5001, data: "def"},
 			pkt{from: B, flags: ack, seq: 5001, ack: 1004},

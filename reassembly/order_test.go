@@ -1,6 +1,9 @@
 package reassembly
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOrder(t *testing.T) {
 	runScripts(t, []scriptTest{
@@ -201,4 +204,53 @@ func TestConflicts(t *testing.T) {
 			A 6 "ghi" #8
 			end open`},
 	})
+}
+
+// TestRecentIsBounded: only the last segments in the last two blocks are
+// remembered, and memory that was given back is not pinned.
+func TestRecentIsBounded(t *testing.T) {
+	var log []string
+	a := New(Config{}, func(c *Conn) Stream { return &tape{t: t, conn: c, log: &log} })
+	send := func(i int, q pkt) {
+		s := q.segment()
+		a.Segment(&s, Stamp{uint64(i), int64(i)})
+	}
+	a.Expire()
+	for i, q := range handshake() {
+		send(i, q)
+	}
+	for i := range 3 * recentSegments {
+		send(i, pkt{from: A, flags: ack, seq: uint32(1001 + i), ack: 5001, data: "x"})
+	}
+	conflicts := func(seq uint32) int {
+		log = nil
+		send(0, pkt{from: A, flags: ack, seq: seq, ack: 5001, data: "yy"})
+		n := 0
+		for _, l := range log {
+			if strings.Contains(l, "conflict") {
+				n++
+			}
+		}
+		return n
+	}
+	last := uint32(1000 + 3*recentSegments)
+	if conflicts(last-5) != 1 {
+		t.Error("no conflict with octets just handed on")
+	}
+	if conflicts(1001) != 0 {
+		t.Error("a conflict with octets long forgotten")
+	}
+	a.Expire()
+	if conflicts(last-5) != 1 {
+		t.Error("no conflict with octets of the block before")
+	}
+	a.Expire()
+	if conflicts(last-5) != 0 {
+		t.Error("a conflict with memory that was given back")
+	}
+	for i := range a.recent.ring {
+		if a.recent.ring[i].data != nil {
+			t.Fatalf("entry %d pins memory that was given back", i)
+		}
+	}
 }

@@ -77,7 +77,7 @@ func (d *direction) before(v *arrival) bool {
 		d.counts.Early += min(to, d.base) - from
 		from = d.base
 	}
-	if d.state != placed || from >= to {
+	if from >= to {
 		return true
 	}
 	v.known = d.conn.a.recent.compare(d, v.data(from, to), from, v.s, v.at)

@@ -37,12 +37,15 @@ func (c *Conn) astray(side Side, s *packet.Segment, seq uint32) bool {
 	if s.Len == 0 || c.damaged(side, s) {
 		return true
 	}
-	c.dirs[side].counts.Stray += uint64(s.Len)
 	o := &c.dirs[side.Other()]
 	if s.Flags&packet.ACK != 0 && o.state == placed && o.far(s.Ack) {
 		return false // neither number fits
 	}
-	return !c.stray.add(side, seq, s.Len)
+	if c.stray.add(side, seq, s.Len) {
+		return false
+	}
+	c.dirs[side].counts.Stray += uint64(s.Len)
+	return true
 }
 
 // skim takes a segment of a connection that nobody wants: only its end matters,
