@@ -9,235 +9,259 @@ import (
 
 // Config limits an Assembler. Its zero value has the defaults.
 type Config struct {
-	// MaxHeld is how many octets are held out of order for one direction, 0
-	// for 4 MiB. Above it the first hole is given up.
+	// Hasher finds connections, a new one where it is zero. Several Assemblers
+	// that share the load can have the one that spreads it.
+	Hasher Hasher
+	// MaxHeld is how many octets are held out of order for one direction, with
+	// an overhead for each run of them, 0 for 4 MiB. Above it the first hole is
+	// given up.
 	MaxHeld int
-	// MaxHeldTotal is the same for all directions together, 0 for 32 MiB.
+	// MaxHeldTotal is the same for all directions together, 0 for 64 MiB. Above
+	// it who has held for longest gives up.
 	MaxHeldTotal int
 	// HoleTimeout is how long, in ns of the capture, a hole is waited for
-	// where the peer's ACKs are not seen, 0 for 2 s.
+	// without progress, 0 for 10 s.
 	HoleTimeout int64
 	// IdleTimeout is how long, in ns of the capture, a connection may be idle
-	// before it is ended, 0 for ever.
+	// before Tick ends it, 0 for ever: the limit is then MaxConns.
 	IdleTimeout int64
 	// MaxConns is how many connections are open at once, 0 for a million.
-	// Above it the oldest is ended.
+	// Above it one that has been idle for long is ended.
 	MaxConns int
+	// MaxHalfOpen is how many of them have carried no octet yet, 0 for 65,536.
+	// Above it the oldest of these is forgotten.
+	MaxHalfOpen int
 }
 
-// tombs is how many connections that ended are remembered, so that what still
-// comes of them is not taken for new ones.
-const tombs = 4096
+const (
+	// maxEnded is how many connections that ended are remembered, so that what
+	// still comes of them is not taken for new ones, and endedTime for how long
+	// in ns.
+	maxEnded  = 1 << 13
+	endedTime = 120e9
+	// closingTime is how long, in ns, a connection that looks closed waits for
+	// the last acknowledgement, or for a side that was not seen.
+	closingTime = 10e9
+)
 
 // An Assembler puts the segments of many connections in order. It is for one
-// goroutine.
+// goroutine. Several can share the load, if all segments of a connection go to
+// the same one (see Hasher).
 type Assembler struct {
-	config  Config
-	open    func(*Conn) Stream
-	conns   map[packet.Flow]entry
-	last    entry // of the last segment
-	count   uint64
-	tombs   []*Conn
-	ntombs  int
-	waiting []*Conn // those with holes, some of them
-	held    int     // octets in all stores
+	config Config
+	open   func(*Conn) Stream
+	table  table
+	last   *Conn // of the last segment
 
-	generation uint64
-	chunk      Chunk
-	gap        Gap
-	event      Event
+	half    connList // nothing carried yet, in order of their beginning
+	full    connList // oldest or least lately looked at first
+	closing connList // in order of entry
+	ended   connList // in order of their end
+
+	waiting waitList // directions that hold something, in that order
+	held    int      // cost of all that is held
+	buffers buffers
+	pages   pagePool
+	waits   []*wait // for later
+	recent  recent
+
+	checksum func(*packet.Segment) packet.Sum
+	verdict  verdict // on the segment in hand
+	count    uint64
+	batch    []*Conn
+
+	// What streams are handed, so that no call allocates.
+	chunk Chunk
+	gap   Gap
+	event Event
+	end   End
 }
 
-// entry is what the table holds for each direction.
-type entry struct {
-	c    *Conn
-	side Side
-}
-
-// New returns an Assembler that asks open for the Stream of each connection.
+// New returns an Assembler that asks open for the Stream of each connection,
+// when it carries its first octet. Where open returns nil, the connection is
+// only watched for its end.
 func New(c Config, open func(*Conn) Stream) *Assembler {
-	if c.MaxHeld <= 0 {
-		c.MaxHeld = 4 << 20
+	if c.Hasher == (Hasher{}) {
+		c.Hasher = NewHasher()
 	}
-	if c.MaxHeldTotal <= 0 {
-		c.MaxHeldTotal = 32 << 20
-	}
-	if c.HoleTimeout <= 0 {
-		c.HoleTimeout = 2e9
-	}
-	if c.MaxConns <= 0 {
-		c.MaxConns = 1 << 20
-	}
-	return &Assembler{config: c, open: open, conns: make(map[packet.Flow]entry)}
+	c.MaxHeld = orDefault(c.MaxHeld, 4<<20)
+	c.MaxHeldTotal = orDefault(c.MaxHeldTotal, 64<<20)
+	c.HoleTimeout = orDefault(c.HoleTimeout, 10e9)
+	c.MaxConns = orDefault(c.MaxConns, 1<<20)
+	c.MaxHalfOpen = orDefault(c.MaxHalfOpen, 1<<16)
+	return &Assembler{config: c, open: open, checksum: (*packet.Segment).Checksum}
 }
 
-// Connections returns how many connections there were.
+func orDefault[T int | int64](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}
+
+// Connections returns how many connections there were, those without a payload
+// included.
 func (a *Assembler) Connections() uint64 { return a.count }
 
-// Expire tells that a new block of the capture begins, and that the memory of
-// the last but one is no longer valid. Payloads must stay valid until then.
-func (a *Assembler) Expire() {
-	a.generation++
+// Open returns how many connections are open, and how many of them have carried
+// nothing yet.
+func (a *Assembler) Open() (all, half int) {
+	return a.half.n + a.full.n + a.closing.n, a.half.n
 }
+
+// Held returns how many octets are held out of order, with the overhead that
+// counts against the limits.
+func (a *Assembler) Held() int { return a.held }
+
+// Expire tells that a new block of the capture begins, and that the memory of
+// the last but one is no longer valid. Payloads must stay valid until then, and
+// are compared with retransmissions. A caller that never calls Expire promises
+// nothing beyond the call of Segment: then only what is held is compared.
+func (a *Assembler) Expire() { a.recent.expire() }
 
 // Segment takes the next segment of the capture.
 func (a *Assembler) Segment(s *packet.Segment, at Stamp) {
-	e := a.last
-	if e.c == nil || e.c.flow(e.side) != s.Flow {
-		var ok bool
-		if e, ok = a.conns[s.Flow]; !ok {
-			e = a.connect(s, at)
+	a.verdict = verdictNone
+	c, side := a.find(&s.Flow)
+	switch {
+	case c == nil:
+		c, side = a.connect(s, at), A
+	case c.list == &a.ended:
+		if !c.revives(side, s, at) {
+			return
 		}
-		a.last = e
+		a.forget(c)
+		c, side = a.connect(s, at), A
 	}
-	if s.Flags&packet.SYN != 0 {
-		if d := &e.c.dirs[e.side]; e.c.dead || s.Flags&packet.ACK == 0 && d.started && (!d.syn || d.base != s.Seq+1) {
-			if d.syn && d.base == s.Seq+1 {
-				return // of the connection that ended
-			}
-			e.c.end(EndReplaced, 0, false)
-			e = a.connect(s, at)
-			a.last = e
-		}
-	}
-	if e.c.dead {
+	if c.segment(side, s, at) {
 		return
 	}
-	e.c.segment(e.side, s, at)
+	// It belongs to another connection between the same endpoints.
+	c.finish(EndReplaced, side, true, at)
+	a.forget(c)
+	a.connect(s, at).segment(A, s, at)
 }
 
-// flow returns the flow of a side.
-func (c *Conn) flow(side Side) packet.Flow {
-	if side == A {
-		return c.Flow
+// find returns the connection that f is a direction of, and which, or nil.
+func (a *Assembler) find(f *packet.Flow) (*Conn, Side) {
+	if c := a.last; c != nil {
+		if side, ok := c.side(f); ok {
+			return c, side
+		}
 	}
-	return c.Flow.Reverse()
+	c, side := a.table.find(a.config.Hasher.Hash(f), f)
+	if c != nil {
+		a.last = c
+	}
+	return c, side
 }
 
 // connect makes a connection whose side A sent s.
-func (a *Assembler) connect(s *packet.Segment, at Stamp) entry {
-	c := &Conn{Flow: s.Flow, Start: at, Last: at, a: a, order: a.count}
+func (a *Assembler) connect(s *packet.Segment, at Stamp) *Conn {
+	for all, half := a.Open(); half > 0 && half >= a.config.MaxHalfOpen || all >= a.config.MaxConns; all, half = a.Open() {
+		a.evict(at)
+	}
+	c := &Conn{Flow: s.Flow, Start: at, Last: at, a: a, order: a.count, hash: a.config.Hasher.Hash(&s.Flow), looked: at.Time}
 	a.count++
-	a.conns[s.Flow] = entry{c, A}
-	a.conns[s.Flow.Reverse()] = entry{c, B}
-	c.stream = a.open(c)
-	if len(a.conns) > 2*a.config.MaxConns {
-		a.evict()
-	}
-	return entry{c, A}
+	a.table.insert(c)
+	a.half.push(c)
+	a.last = c
+	return c
 }
 
-// evict ends the oldest connections, a sixteenth of all at once, so that the
-// search for them is paid by as many new ones.
-func (a *Assembler) evict() {
-	all := a.all()
-	slices.SortFunc(all, func(x, y *Conn) int {
-		return cmp.Or(cmp.Compare(x.Last.Frame, y.Last.Frame), cmp.Compare(x.order, y.order))
-	})
-	for _, c := range all[:max(1, len(all)/16)] {
-		c.end(EndIdle, 0, false)
-		a.forget(c)
+// evict ends one connection to make room: the oldest that has carried nothing,
+// or that looks closed, or else one that has been idle for long. The list is
+// gone round like a clock: who had a segment since he was looked at last gets
+// another turn.
+func (a *Assembler) evict(at Stamp) {
+	c := a.half.head
+	if c == nil {
+		c = a.closing.head
 	}
-}
-
-// all returns the connections that are open.
-func (a *Assembler) all() []*Conn {
-	var all []*Conn
-	for _, e := range a.conns {
-		if e.side == A && !e.c.dead {
-			all = append(all, e.c)
+	for c == nil {
+		if h := a.full.head; h.looked == h.Last.Time {
+			c = h
+		} else {
+			h.looked = h.Last.Time
+			a.full.push(h)
 		}
 	}
-	return all
+	c.finish(EndEvicted, A, false, at)
+	a.forget(c)
 }
 
-func byOrder(x, y *Conn) int { return cmp.Compare(x.order, y.order) }
+// forget takes c out of the table, as if it had never been.
+func (a *Assembler) forget(c *Conn) {
+	if c.list != nil {
+		c.list.remove(c)
+	}
+	a.table.remove(c)
+	if a.last == c {
+		a.last = nil
+	}
+}
 
-// await notes that c has a hole.
-func (a *Assembler) await(c *Conn) {
-	if !c.wait {
-		c.wait = true
-		a.waiting = append(a.waiting, c)
+// bury keeps a connection that is over for a while.
+func (a *Assembler) bury(c *Conn) {
+	a.ended.push(c)
+	if a.ended.n > maxEnded {
+		a.forget(a.ended.head)
 	}
 }
 
 // Tick tells the time of the capture. Holes and connections that have waited
-// too long are given up. To be called about once a second.
+// too long are given up, in the order in which the connections began. To be
+// called about once a second; for output that does not depend on how
+// connections are spread over several Assemblers, at the same frames for all.
 func (a *Assembler) Tick(at Stamp) {
-	if len(a.waiting) > 0 {
-		slices.SortFunc(a.waiting, byOrder)
-		keep := a.waiting[:0]
-		for _, c := range a.waiting {
-			if c.tick(at) {
-				keep = append(keep, c)
-			} else {
-				c.wait = false
-			}
-		}
-		clear(a.waiting[len(keep):])
-		a.waiting = keep
+	batch := a.batch[:0]
+	for w := a.waiting.head; w != nil; w = w.next {
+		batch = append(batch, w.dir.conn)
+	}
+	for c := a.closing.head; c != nil && at.Time-c.looked >= closingTime; c = c.next {
+		batch = append(batch, c)
 	}
 	if a.config.IdleTimeout > 0 {
-		all := a.all()
-		slices.SortFunc(all, byOrder)
-		for _, c := range all {
-			if at.Time-c.Last.Time > a.config.IdleTimeout {
-				c.end(EndIdle, 0, false)
-			}
+		batch = a.idle(&a.half, at, batch)
+		batch = a.idle(&a.full, at, batch)
+	}
+	slices.SortFunc(batch, byOrder)
+	batch = slices.Compact(batch)
+	for _, c := range batch {
+		c.tick(at)
+	}
+	clear(batch)
+	a.batch = batch
+}
+
+// idle appends the connections of a list that have been idle for too long.
+func (a *Assembler) idle(l *connList, at Stamp, batch []*Conn) []*Conn {
+	for n := l.n; n > 0 && at.Time-l.head.looked >= a.config.IdleTimeout; n-- {
+		c := l.head
+		if c.idle(at) {
+			batch = append(batch, c)
 		}
+		c.looked = c.Last.Time
+		l.push(c)
 	}
+	return batch
 }
 
-// tick gives up holes that are too old, and says whether some are left.
-func (c *Conn) tick(at Stamp) bool {
-	left := false
-	for i := range c.dirs {
-		d := &c.dirs[i]
-		for len(d.held) > 0 && !c.dead && at.Time-d.held[0].at.Time > c.a.config.HoleTimeout {
-			c.giveUp(Side(i), d, d.held[0].off, GapNever, at)
-		}
-		left = left || len(d.held) > 0
-	}
-	return left && !c.dead
-}
-
-// ended keeps a connection that is over for a while.
-func (a *Assembler) ended(c *Conn) {
-	for i := range c.dirs {
-		d := &c.dirs[i]
-		a.held -= d.heldBytes
-		d.held, d.heldBytes, d.recent, d.nrecent = nil, 0, nil, 0
-	}
-	c.stream = nil
-	if len(a.tombs) < tombs {
-		a.tombs = append(a.tombs, c)
-		return
-	}
-	i := a.ntombs % tombs
-	a.ntombs++
-	a.forget(a.tombs[i])
-	a.tombs[i] = c
-}
-
-// forget takes a connection out of the table, if it is still in it.
-func (a *Assembler) forget(c *Conn) {
-	if a.conns[c.Flow].c == c {
-		delete(a.conns, c.Flow)
-		delete(a.conns, c.Flow.Reverse())
-	} else if e := a.conns[c.Flow.Reverse()]; e.c == c {
-		delete(a.conns, c.Flow)
-		delete(a.conns, c.Flow.Reverse())
-	}
-	if a.last.c == c {
-		a.last = entry{}
-	}
-}
+func byOrder(c, d *Conn) int { return cmp.Compare(c.order, d.order) }
 
 // Flush ends all connections, in the order in which they began.
 func (a *Assembler) Flush() {
-	all := a.all()
+	var all []*Conn
+	for _, l := range []*connList{&a.half, &a.full, &a.closing} {
+		for c := l.head; c != nil; c = c.next {
+			all = append(all, c)
+		}
+	}
 	slices.SortFunc(all, byOrder)
 	for _, c := range all {
-		c.end(EndOpen, c.first, c.fins > 0)
+		c.finish(EndOpen, c.first, c.fins != 0, c.Last)
 	}
+	a.table, a.last = table{}, nil
+	a.half, a.full, a.closing, a.ended = connList{}, connList{}, connList{}, connList{}
+	a.recent.forget()
 }

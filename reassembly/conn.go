@@ -1,48 +1,105 @@
 package reassembly
 
-import (
-	"github.com/iwdump/iwdump/packet"
-)
+import "github.com/iwdump/iwdump/packet"
 
 // A Conn is one TCP connection as it was captured.
 type Conn struct {
-	Flow   packet.Flow // of side A
-	Start  Stamp       // of the first segment
-	Last   Stamp       // of the last segment so far
-	stream Stream
+	Flow  packet.Flow // of side A
+	Start Stamp       // of the first segment
+	Last  Stamp       // of the last segment so far
+
 	a      *Assembler
-	dirs   [2]direction
-	order  uint64 // connections are numbered as they come
-	first  Side   // who sent the first FIN
-	fins   uint8
-	count  uint64 // segments
-	wait   bool   // it is in Assembler.waiting
-	dead   bool   // ended: what still comes of it is passed over
+	stream Stream // nil before the first octet
+	owner  Stream // who is told the end
+	ends   [2]end
+	dirs   *[2]direction // nil before the first octet, and where nobody wants them
+	count  uint64        // segments
+	order  uint64        // connections are numbered as they come
+	hash   uint64
+	looked int64 // when it was last looked at in its list, in ns
+
+	fins    uint8 // a bit for each side that sent a FIN
+	first   Side  // who sent the first FIN
+	resets  uint8 // a bit for the side that ended it by an RST
+	ignored bool
+	stray   stray
+
+	list       *connList
+	prev, next *Conn
 }
 
-// Counts says what came of one direction.
+// end is what is known of one side without its octets.
+type end struct {
+	syn      bool   // its SYN was seen
+	synAck   bool   // and acknowledged another
+	known    bool   // isn is known, by the SYN or by the acknowledgement of it
+	seen     bool   // it sent a segment
+	acked    bool   // ack is set
+	highSet  bool   // high is set
+	learned  uint8  // segments that were verified unasked
+	mss      uint16 // of the SYN
+	wscale   int8
+	isn      uint32
+	ack      uint32 // what the other side acknowledged before a position was known
+	high     uint32 // behind its last octet, of a connection that is over or ignored
+	closedAt int64  // when its window closed
+	closed   bool
+	synAt    Stamp
+	retries  []Stamp // of the SYN, not told yet
+	sums     sums
+}
+
+// Counts says what came of one direction, in octets but for Segments. At the
+// end of the connection Octets is what was handed on as Data, and Missing. Each
+// payload octet of a captured segment is counted once: as handed on, in Cut, or
+// in one of the counts behind it.
 type Counts struct {
 	Octets        uint64 // sequence numbers from the first seen to where it was handed on
 	Missing       uint64 // of them, those that did not come
-	Retransmitted uint64 // octets that came again; not part of Octets
+	Cut           uint64 // of those missing, what the capture cut off
+	Retransmitted uint64 // came again; not part of Octets
+	Duplicated    uint64 // came in packets that were captured twice
+	Late          uint64 // came after it had been given up
+	Early         uint64 // lies in front of offset 0
+	Damaged       uint64 // came in segments that the receiver threw away
+	Probes        uint64 // keep-alives
+	Stray         uint64 // far from all that is expected, or left out by a limit
 	Segments      uint64 // with payload
 }
 
-// Counts returns what came of a side so far.
-func (c *Conn) Counts(side Side) Counts { return c.dirs[side].counts }
+// Counts returns what came of a side so far. It is zero after the end, and
+// after Ignore.
+func (c *Conn) Counts(side Side) Counts {
+	if c.dirs == nil {
+		return Counts{}
+	}
+	return c.dirs[side].counts
+}
 
 // SYN tells whether the SYN of a side was seen, when, and the MSS it offers (0
 // for none).
 func (c *Conn) SYN(side Side) (seen bool, at Stamp, mss uint16) {
-	d := &c.dirs[side]
-	return d.syn, d.synAt, d.mss
+	e := &c.ends[side]
+	return e.syn, e.synAt, e.mss
+}
+
+// ISN returns the initial sequence number of a side, where it is known.
+func (c *Conn) ISN(side Side) (isn uint32, ok bool) { return c.ends[side].isn, c.ends[side].known }
+
+// WindowScale returns the shift that the SYN of a side offers (RFC 7323,
+// section 2.2), -1 for none.
+func (c *Conn) WindowScale(side Side) int8 {
+	if !c.ends[side].syn {
+		return -1
+	}
+	return c.ends[side].wscale
 }
 
 // Opener returns the side that opened the connection, where a SYN tells.
 func (c *Conn) Opener() (Side, bool) {
-	for i := range c.dirs {
-		if c.dirs[i].syn {
-			if c.dirs[i].synAck {
+	for i := range c.ends {
+		if e := &c.ends[i]; e.syn {
+			if e.synAck {
 				return Side(i).Other(), true
 			}
 			return Side(i), true
@@ -53,284 +110,162 @@ func (c *Conn) Opener() (Side, bool) {
 
 // Begins tells whether the first octet that a side hands on is the first of
 // the connection.
-func (c *Conn) Begins(side Side) bool { return c.dirs[side].begins }
+func (c *Conn) Begins(side Side) bool { return c.ends[side].known }
 
-// segment takes a segment of the connection.
-func (c *Conn) segment(side Side, s *packet.Segment, at Stamp) {
-	c.Last = at
-	c.count++
-	d, o := &c.dirs[side], &c.dirs[side.Other()]
-	if s.Flags&packet.SYN != 0 {
-		c.syn(d, side, s, at)
+// Ignore says that nothing but the end of the connection is of interest from
+// now on. It may be called from the methods of its Stream.
+func (c *Conn) Ignore() {
+	c.ignored = true
+	c.stream = ignored{}
+}
+
+// side tells which side sends f, if it is of this connection.
+func (c *Conn) side(f *packet.Flow) (Side, bool) {
+	if *f == c.Flow {
+		return A, true
 	}
-	if s.Flags&packet.ACK != 0 {
-		c.ack(side, o, s, at)
-	}
-	c.window(side, d, s, at)
-	n := uint64(s.Len)
-	seq := s.Seq
-	if s.Flags&packet.SYN != 0 {
-		seq++ // the SYN takes one
-	}
-	if n > 0 {
-		c.payload(side, d, s, seq, at)
-	}
-	if !c.dead && len(d.held) > 0 {
-		c.overdue(side, d, at)
-	}
-	if !c.dead && len(o.held) > 0 {
-		c.overdue(side.Other(), o, at)
-	}
-	if s.Flags&packet.RST != 0 {
-		if d.started && !d.near(seq) {
-			return // not of this connection, or made up
-		}
-		c.event(side, Event{Kind: ResetSent, Seq: seq, At: at})
-		if c.fins == 0 {
-			c.first = side
-		}
-		c.end(EndReset, side, true)
-		return
-	}
-	if s.Flags&packet.FIN != 0 && !d.fin {
-		if !d.started {
-			d.start(seq, false)
-		}
-		if d.near(seq) {
-			d.fin, d.finAt = true, d.offset(seq)+n
-			if c.fins == 0 {
-				c.first = side
-			}
-			c.fins++
-			c.event(side, Event{Kind: FinSent, Seq: seq + uint32(n), At: at})
+	return B, f.Src == c.Flow.Dst && f.Dst == c.Flow.Src
+}
+
+// start asks for the stream.
+func (c *Conn) start() {
+	c.stream = c.a.open(c)
+	if c.stream == nil {
+		c.Ignore()
+	} else {
+		c.owner = c.stream
+		if c.ignored { // by open
+			c.stream = ignored{}
 		}
 	}
-	if d.fin && o.fin && d.acked > d.finAt && o.acked > o.finAt {
-		c.end(EndClosed, c.first, true)
+	for i := range c.ends {
+		e := &c.ends[i]
+		for _, at := range e.retries {
+			c.retry(Side(i), at)
+		}
+		e.retries = nil
 	}
 }
 
 func (c *Conn) event(side Side, e Event) {
-	c.a.event = e
-	c.stream.Event(side, &c.a.event)
-}
-
-// syn takes the SYN of a segment.
-func (c *Conn) syn(d *direction, side Side, s *packet.Segment, at Stamp) {
-	if d.syn {
-		c.event(side, Event{Kind: SynRetry, Seq: s.Seq, At: at})
-		return
-	}
-	d.syn, d.synAt, d.mss = true, at, s.MSS
-	d.synAck = s.Flags&packet.ACK != 0
-	if !d.started {
-		d.start(s.Seq+1, true)
+	if c.stream != nil {
+		c.a.event = e
+		c.stream.Event(side, &c.a.event)
 	}
 }
 
-// ack takes the acknowledgement of a segment, which is for the octets of o.
-func (c *Conn) ack(side Side, o *direction, s *packet.Segment, at Stamp) {
-	if !o.started {
-		// What o sends was not seen from its start. Where the connection's
-		// start was, the first ACK tells where it begins.
-		if d := &c.dirs[side]; d.syn && s.Flags&packet.SYN == 0 {
-			o.start(s.Ack, true)
+// wake makes the directions, when there is something to put in order.
+func (c *Conn) wake() {
+	c.dirs = new([2]direction)
+	for i := range c.dirs {
+		d, e := &c.dirs[i], &c.ends[i]
+		d.conn, d.side = c, Side(i)
+		if e.known {
+			d.begin(position(e.isn + 1))
 		}
-		return
 	}
-	if !o.near(s.Ack) {
-		return
-	}
-	off := o.offset(s.Ack)
-	if off <= o.acked {
-		return
-	}
-	o.acked = off
-	c.doubt(o)
-	c.stream.Ack(side, off, at)
+	c.a.full.push(c)
+	c.looked = c.Last.Time
 }
 
-// window notes a window that closes or opens.
-func (c *Conn) window(side Side, d *direction, s *packet.Segment, at Stamp) {
-	if s.Flags&(packet.SYN|packet.RST|packet.FIN) != 0 {
-		return
-	}
-	switch {
-	case s.Window == 0 && d.closedAt == 0:
-		d.closedAt = at.Time
-		c.event(side, Event{Kind: ZeroWindow, Seq: s.Seq, At: at})
-	case s.Window != 0 && d.closedAt != 0:
-		c.event(side, Event{Kind: WindowOpen, Seq: s.Seq, Time: at.Time - d.closedAt, At: at})
-		d.closedAt = 0
-	}
-}
-
-// payload takes the octets of a segment.
-func (c *Conn) payload(side Side, d *direction, s *packet.Segment, seq uint32, at Stamp) {
-	if !d.started {
-		d.start(seq, false)
-	}
-	if !d.near(seq) {
-		return // not of this connection: nothing is that far ahead
-	}
-	off, n := d.offset(seq), uint64(s.Len)
-	if n <= 1 && off+1 == d.next {
-		return // a keep-alive
-	}
-	d.counts.Segments++
-	if d.samples < sampled {
-		d.samples++
-		d.damaged(s)
-	}
-	dup := s.IPID != 0 && s.IPID == d.lastID && off+n == d.lastEnd && at.Time-d.lastTime < duplicateWithin
-	if off+n > d.lastEnd || d.lastEnd == 0 {
-		d.lastID, d.lastEnd, d.lastTime = s.IPID, off+n, at.Time
-	}
-	b := s.Payload
-	again := false
-	if off < d.seen {
-		// Some of it came before, in order or not.
-		old := min(off+n, d.seen) - off
-		if known := d.compare(off, b, c.a.generation); known.conflict && !d.damaged(s) {
-			c.event(side, Event{Kind: OverlapConflict, Seq: seq + uint32(known.at), Len: known.len, At: at})
-		}
-		kind := Retransmission
-		if dup {
-			kind = Duplicate
-		}
-		if off+n <= d.next || d.holds(off, off+old) {
-			d.counts.Retransmitted += old
-			c.event(side, Event{Kind: kind, Seq: seq, Len: old, At: at})
-		}
-		again = off < d.thrown
-	}
-	d.seen = max(d.seen, off+n)
-	if off < d.next {
-		cut := d.next - off
-		if cut >= n {
-			return
-		}
-		off, n, seq = d.next, n-cut, seq+uint32(cut)
-		b = b[min(cut, uint64(len(b))):]
-	}
-	if off == d.next {
-		c.deliver(side, d, s, b, n, again, at)
-		if !c.dead && len(d.held) > 0 {
-			c.drain(side, d, at)
-		}
-		return
-	}
-	if d.damaged(s) {
-		c.event(side, Event{Kind: Dropped, Seq: seq, Len: n, At: at})
-		return
-	}
-	if len(d.held) == 0 || off < d.held[len(d.held)-1].off {
-		c.event(side, Event{Kind: OutOfOrder, Seq: seq, Len: n, At: at})
-	}
-	d.hold(c.a, off, n, b, again, at)
-	c.a.await(c)
-	c.doubt(d)
-	for !c.dead && len(d.held) > 0 && (d.heldBytes > c.a.config.MaxHeld || len(d.held) > maxRuns || c.a.held > c.a.config.MaxHeldTotal) {
-		c.giveUp(side, d, d.held[0].off, GapNever, at)
-	}
-}
-
-// deliver hands on a segment that comes in order: n octets, of which b were
-// captured.
-func (c *Conn) deliver(side Side, d *direction, s *packet.Segment, b []byte, n uint64, again bool, at Stamp) {
-	if len(b) > 0 {
-		k := &c.a.chunk
-		*k = Chunk{Data: b, Off: d.next, Seq: d.base + uint32(d.next), Stamp: at, Retransmitted: again, dir: d, seg: s}
-		took := uint64(c.stream.Data(side, k))
-		if took < uint64(len(b)) {
-			d.take(took, b[:took], c.a.generation)
-			d.thrown = max(d.thrown, d.next+n-took)
-			c.event(side, Event{Kind: Dropped, Seq: d.base + uint32(d.next), Len: n - took, At: at})
-			return
-		}
-		d.take(took, b, c.a.generation)
-	}
-	if cut := n - uint64(len(b)); cut > 0 {
-		c.gap(side, d, cut, GapCut, at)
-	}
-}
-
-// gap hands on n octets that are missing.
-func (c *Conn) gap(side Side, d *direction, n uint64, cause GapCause, at Stamp) {
-	g := Gap{Off: d.next, Seq: d.base + uint32(d.next), Len: n, Cause: cause, Stamp: at}
-	d.next += n
-	d.seen = max(d.seen, d.next)
-	d.counts.Octets += n
-	d.counts.Missing += n
-	c.a.gap = g
-	c.stream.Gap(side, &c.a.gap)
-}
-
-// drain hands on what is held and has become in order.
-func (c *Conn) drain(side Side, d *direction, at Stamp) {
-	for len(d.held) > 0 && d.held[0].off <= d.next && !c.dead {
-		h := d.pop(c.a)
-		if h.off+h.n <= d.next {
-			continue
-		}
-		if cut := d.next - h.off; cut > 0 {
-			h.data = h.data[min(cut, uint64(len(h.data))):]
-			h.n -= cut
-		}
-		c.deliver(side, d, nil, h.data, h.n, h.again, h.at)
-	}
-}
-
-// giveUp declares the holes below off missing, and hands on what is behind
-// them.
-func (c *Conn) giveUp(side Side, d *direction, off uint64, cause GapCause, at Stamp) {
-	for len(d.held) > 0 && !c.dead && d.held[0].off <= off {
-		if h := d.held[0].off; h > d.next {
-			c.gap(side, d, h-d.next, cause, at)
-		}
-		c.drain(side, d, at)
-	}
-}
-
-// overdue gives up the hole in front of what is held where the peer has
-// acknowledged it and some segments have come since. A mirror can bring an ACK
-// before what it acknowledges.
-func (c *Conn) overdue(side Side, d *direction, at Stamp) {
-	if d.doubted == 0 || c.count-d.doubted < patience {
-		return
-	}
-	c.giveUp(side, d, d.doubtful, GapLost, at)
-	d.doubted = 0
-	c.doubt(d)
-}
-
-// doubt notes that the peer has acknowledged what is missing.
-func (c *Conn) doubt(d *direction) {
-	if d.doubted == 0 && len(d.held) > 0 && d.acked > d.next {
-		d.doubted, d.doubtful = c.count, d.acked
-	}
-}
-
-// end ends the connection.
-func (c *Conn) end(kind EndKind, by Side, has bool) {
-	if c.dead {
-		return
-	}
+// strip frees all that only the stream needs.
+func (c *Conn) strip() {
 	for i := range c.dirs {
 		d := &c.dirs[i]
-		if len(d.held) > 0 {
-			c.giveUp(Side(i), d, d.seen, GapNever, c.Last)
+		if d.state != unplaced {
+			c.ends[i].high, c.ends[i].highSet = uint32(max(d.next, d.high)), true
 		}
-		if end := d.acked; d.started && end > d.next {
-			if d.fin && end > d.finAt {
-				end-- // the FIN takes one
-			}
-			if end > d.next {
-				c.gap(Side(i), d, end-d.next, GapLost, c.Last)
-			}
+		d.discard()
+	}
+	c.dirs = nil
+}
+
+// finish ends the connection and tells its stream. It stays in the table.
+func (c *Conn) finish(kind EndKind, by Side, has bool, at Stamp) {
+	if c.dirs != nil {
+		for i := range c.dirs {
+			c.dirs[i].finish(at)
+		}
+		if kind != EndReset && kind != EndReplaced && c.closed() {
+			kind, by, has = EndClosed, c.first, true
 		}
 	}
-	c.dead = true
-	c.stream.End(&End{Kind: kind, By: by, HasBy: has, Fin: [2]bool{c.dirs[0].fin, c.dirs[1].fin}, At: c.Last})
-	c.a.ended(c)
+	if c.owner != nil {
+		e := &c.a.end
+		*e = End{Kind: kind, By: by, HasBy: has, Fin: [2]bool{c.fins&1 != 0, c.fins&2 != 0}, At: c.Last}
+		c.owner.End(e)
+	}
+	if c.dirs != nil {
+		c.strip()
+	}
+	c.stream, c.owner = nil, nil
+}
+
+// closed tells whether both sides sent a FIN and all before it.
+func (c *Conn) closed() bool {
+	return c.fins == 3 && c.dirs[A].finished() && c.dirs[B].finished()
+}
+
+// looksClosed tells whether every side that was seen sent a FIN and all before
+// it.
+func (c *Conn) looksClosed() bool {
+	if c.dirs == nil || c.fins == 0 {
+		return false
+	}
+	for i := range c.dirs {
+		if c.ends[i].seen && !c.dirs[i].finished() {
+			return false
+		}
+	}
+	return true
+}
+
+// settle does what the segment in hand, or the time, made due.
+func (c *Conn) settle(at Stamp) {
+	for i := range c.dirs {
+		if d := &c.dirs[i]; d.wait != nil {
+			d.settle(at)
+		}
+	}
+	if c.fins == 0 {
+		return
+	}
+	if c.closed() && c.dirs[A].finAcked() && c.dirs[B].finAcked() {
+		c.over(EndClosed, c.first, at)
+	} else if c.list != &c.a.closing && c.looksClosed() {
+		c.looked = at.Time
+		c.a.closing.push(c)
+	}
+}
+
+// over ends the connection for good: what still comes of it is late.
+func (c *Conn) over(kind EndKind, by Side, at Stamp) {
+	c.finish(kind, by, true, at)
+	c.a.bury(c)
+}
+
+// tick does what the time has made due.
+func (c *Conn) tick(at Stamp) {
+	if c.dirs != nil {
+		c.settle(at)
+		if c.list == &c.a.ended {
+			return
+		}
+	}
+	switch {
+	case c.idle(at):
+		c.finish(EndIdle, A, false, at)
+		c.a.forget(c)
+	case c.list != &c.a.closing || at.Time-c.looked < closingTime:
+	case c.looksClosed():
+		c.over(EndClosed, c.first, at)
+	default:
+		c.looked = c.Last.Time
+		c.a.full.push(c)
+	}
+}
+
+func (c *Conn) idle(at Stamp) bool {
+	t := c.a.config.IdleTimeout
+	return t > 0 && at.Time-c.Last.Time >= t
 }

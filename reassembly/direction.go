@@ -1,221 +1,183 @@
 package reassembly
 
-import (
-	"bytes"
-	"slices"
-	"sort"
+import "github.com/iwdump/iwdump/packet"
 
-	"github.com/iwdump/iwdump/packet"
-)
+// state says what is known of where a direction begins.
+type state uint8
 
 const (
-	// window is how far sequence numbers may lie from what is expected and
-	// still be of this connection: the largest window (RFC 7323, section 2.3).
-	window = 1 << 30
-	// maxRuns is how many runs of octets are held for one direction.
-	maxRuns = 4096
-	// sampled is how many segments of a direction have their checksum
-	// verified, to learn whether it means anything.
-	sampled = 4
-	// duplicateWithin is how soon, in ns, a mirror hands on a packet twice.
-	duplicateWithin = 1e6
-
-	// patience is how many segments of a connection may come between an ACK
-	// and what it acknowledges.
-	patience = 16
-
-	recentLen = 16
+	unplaced state = iota // nothing
+	starting              // octets are held, but others may precede them
+	placed                // base is known
 )
 
-// direction is what one side sends.
+// A direction is what one side sends. Positions are sequence numbers made 64
+// bits wide, so that their wrap does not matter.
 type direction struct {
-	started bool
-	begins  bool // the first octet is the first of the connection
-	syn     bool
-	synAck  bool
-	fin     bool
-	samples uint8
-	mss     uint16
-	lastID  uint16 // IP identification of the segment that reached lastEnd
-	good    uint32 // segments whose checksum was right, of those verified
-	bad     uint32
-	largest int    // octets of payload of the largest with a right one
-	base    uint32 // sequence number of offset 0
+	conn *Conn
+	side Side
 
-	next   uint64 // offset of the next octet to hand on
-	seen   uint64 // offset behind the highest octet that came
-	acked  uint64 // octets below it were acknowledged by the peer
-	thrown uint64 // octets below it had come before in a segment that was thrown away
-	finAt  uint64
+	state state
+	dups  uint8 // acknowledgements that repeat ack
 
-	doubted  uint64 // Conn.count when an ACK had passed the first hole, 0 where none has
-	doubtful uint64 // acked then
+	base uint64 // of offset 0
+	next uint64 // of the next octet to hand on; while starting, the lowest that is taken
+	high uint64 // behind the highest octet that came
+	ack  uint64 // all below was acknowledged by the other side
+	told uint64 // all below was told to be
+	fin  uint64 // of the FIN, 0 where none was seen
 
-	lastEnd  uint64
-	lastTime int64
-	closedAt int64 // when the window closed, 0 where it is open
-	synAt    Stamp
+	gapFrom, gapTo       uint64 // the last gap that the capture did not cut
+	thrownFrom, thrownTo uint64 // octets that last came in segments that were thrown away
+	recent               uint64 // the last segment in recent
 
-	held      []held
-	heldBytes int
-	recent    *[recentLen]recent
-	nrecent   int
-
+	wait   *wait // nil while nothing is missing
 	counts Counts
 }
 
-// held is a run of octets that came out of order.
-type held struct {
-	off   uint64
-	n     uint64
-	data  []byte // shorter than n where the capture cut the packet
-	at    Stamp
-	again bool
+const (
+	// startSpan is how far in front of the first octets that are seen others
+	// may lie that were sent before them.
+	startSpan = 1 << 20
+	// resetSpan is how far ahead of what was seen an RST may lie: the capture
+	// may lack what is between.
+	resetSpan = 1 << 20
+	// ackSpan is how far behind the last acknowledgement one may lie that an
+	// RST answers.
+	ackSpan = 1 << 16
+)
+
+// position returns the position of a sequence number of a direction of which
+// nothing is known. All positions are far from zero.
+func position(seq uint32) uint64 { return 1<<32 | uint64(seq) }
+
+// position returns the position of a sequence number near those expected.
+func (d *direction) position(seq uint32) uint64 {
+	return d.next + uint64(int64(int32(seq-uint32(d.next))))
 }
 
-// recent is a run of octets that was handed on lately. Its memory is that of
-// the capture, valid for as long as the generation says.
-type recent struct {
-	off        uint64
-	data       []byte
-	generation uint64
+// far tells whether a sequence number is too far from what is expected.
+func (d *direction) far(seq uint32) bool {
+	return absolute(int32(seq-uint32(d.next))) > maxJump
 }
 
-func (d *direction) start(seq uint32, begins bool) {
-	d.started, d.base, d.begins = true, seq, begins
+// nearby tells whether an RST may have a sequence number.
+func (d *direction) nearby(seq uint32) bool {
+	p := d.position(seq)
+	return p+ackSpan >= min(d.ack, d.next) && p <= max(d.high, d.next, d.ack)+resetSpan
 }
 
-// offset returns the offset of a sequence number near those expected.
-func (d *direction) offset(seq uint32) uint64 {
-	off := int64(d.next) + int64(int32(seq-(d.base+uint32(d.next))))
-	if off < 0 {
-		return 0 // before the first that was seen
+// precede tells whether the direction may begin with seq although octets of it
+// were seen.
+func (d *direction) precede(seq uint32) bool {
+	if d.state == placed {
+		return uint32(d.base) == seq
 	}
-	return uint64(off)
+	p := d.position(seq)
+	return p >= d.next && p <= d.wait.store.first().off
 }
 
-// near says that a sequence number can belong to the connection now.
-func (d *direction) near(seq uint32) bool {
-	diff := int32(seq - (d.base + uint32(d.next)))
-	return diff < window && int64(diff) >= -int64(min(d.next, window))
+// begin makes pos the position of offset 0.
+func (d *direction) begin(pos uint64) {
+	d.state = placed
+	d.base, d.next, d.told = pos, pos, pos
+	d.ack, d.high = max(d.ack, pos), max(d.high, pos)
 }
 
-// take moves on by n octets that were handed on.
-func (d *direction) take(n uint64, b []byte, generation uint64) {
-	if n == 0 {
-		return
-	}
-	if d.recent == nil {
-		d.recent = new([recentLen]recent)
-	}
-	d.recent[d.nrecent%recentLen] = recent{off: d.next, data: b, generation: generation}
-	d.nrecent++
-	d.next += n
-	d.seen = max(d.seen, d.next)
-	d.counts.Octets += n
+// finished tells whether all up to the FIN was handed on.
+func (d *direction) finished() bool { return d.state == placed && d.fin != 0 && d.next >= d.fin }
+
+// finAcked tells whether the other side acknowledged the FIN.
+func (d *direction) finAcked() bool { return d.ack > d.fin }
+
+// inOrder takes a segment that continues the direction and was captured whole.
+// It returns false where the receiver threw it away.
+func (d *direction) inOrder(s *packet.Segment, at Stamp) bool {
+	d.counts.Segments++
+	return d.deliver(s.Payload, at, false, s)
 }
 
-// damaged says that the receiver threw s away (see Chunk.Damaged).
-func (d *direction) damaged(s *packet.Segment) bool {
-	switch s.Checksum() {
-	case packet.SumOK:
-		d.good++
-		d.largest = max(d.largest, s.Len)
-		return false
-	case packet.SumBad:
-		d.bad++
-		// A segment larger than any that was sent was put together by the
-		// receiving host, which leaves its checksum as it is.
-		return d.good > d.bad && s.Len <= max(d.largest, int(d.mss))
+// deliver hands on octets that are in order, of s or, where that is nil, from
+// the store. It returns false where not all were accepted.
+func (d *direction) deliver(data []byte, at Stamp, again bool, s *packet.Segment) bool {
+	c := d.conn
+	a := c.a
+	k := &a.chunk
+	*k = Chunk{Data: data, Off: d.next - d.base, Seq: uint32(d.next), Stamp: at, Retransmitted: again, dir: d, seg: s}
+	n := min(max(c.stream.Data(d.side, k), 0), len(data))
+	if n > 0 && s != nil && a.recent.ring != nil {
+		a.recent.add(d, data[:n], d.next, s, at)
 	}
+	d.next += uint64(n)
+	d.counts.Octets += uint64(n)
+	d.high = max(d.high, d.next)
+	if n == len(data) {
+		return true
+	}
+	lost := uint64(len(data) - n)
+	d.high = max(d.high, d.next+lost)
+	d.threw(d.next, d.next+lost)
+	c.event(d.side, Event{Kind: Dropped, Seq: uint32(d.next), Len: lost, At: at})
 	return false
 }
 
-// overlap is the outcome of a comparison with what came before.
-type overlap struct {
-	conflict bool
-	at, len  uint64 // where in the octets compared, and how many
+// threw notes that octets [from, to) came in a segment that its receiver threw
+// away.
+func (d *direction) threw(from, to uint64) {
+	if d.thrownTo != from {
+		d.thrownFrom = from
+	}
+	d.thrownTo = to
+	d.counts.Damaged += to - from
 }
 
-// compare holds b, which is at off, against what is known of the same octets:
-// those that are held, and those handed on lately that the memory of the
-// capture, which is at generation, still has.
-func (d *direction) compare(off uint64, b []byte, generation uint64) (o overlap) {
-	end := off + uint64(len(b))
-	look := func(at uint64, old []byte) {
-		from, to := max(at, off), min(at+uint64(len(old)), end)
-		if from < to && !bytes.Equal(old[from-at:to-at], b[from-off:to-off]) && !o.conflict {
-			o = overlap{conflict: true, at: from - off, len: to - from}
+// gap hands on n octets that are missing.
+func (d *direction) gap(n uint64, cause GapCause, at Stamp) {
+	c := d.conn
+	if c.stream == nil {
+		c.start()
+	}
+	g := &c.a.gap
+	*g = Gap{Off: d.next - d.base, Seq: uint32(d.next), Len: n, Cause: cause, Stamp: at}
+	if cause == GapCut {
+		d.counts.Cut += n
+	} else {
+		if d.gapTo != d.next {
+			d.gapFrom = d.next
 		}
+		d.gapTo = d.next + n
 	}
-	if d.recent != nil {
-		for i := range d.recent {
-			if r := &d.recent[i]; r.data != nil && r.generation+1 >= generation && r.off < end {
-				look(r.off, r.data)
-			}
-		}
-	}
-	for i := d.search(off); i < len(d.held) && d.held[i].off < end; i++ {
-		look(d.held[i].off, d.held[i].data)
-	}
-	return o
+	d.next += n
+	d.high = max(d.high, d.next)
+	d.counts.Octets += n
+	d.counts.Missing += n
+	c.stream.Gap(d.side, g)
 }
 
-// search returns the index of the first run held that ends behind off.
-func (d *direction) search(off uint64) int {
-	if n := len(d.held); n > 0 && d.held[n-1].off+d.held[n-1].n <= off {
-		return n // most come at the end
+// finish hands on what is held and the holes between, and what was acknowledged
+// or seen behind that.
+func (d *direction) finish(at Stamp) {
+	if d.state == unplaced {
+		return
 	}
-	return sort.Search(len(d.held), func(i int) bool { return d.held[i].off+d.held[i].n > off })
-}
-
-// holds says that all octets from from to to were handed on or are held.
-func (d *direction) holds(from, to uint64) bool {
-	from = max(from, d.next)
-	for i := d.search(from); from < to; i++ {
-		if i == len(d.held) || d.held[i].off > from {
-			return false
+	for d.wait != nil && d.wait.store.n > 0 {
+		cause := GapNever
+		if d.ack >= d.wait.store.first().off {
+			cause = GapLost
 		}
-		from = d.held[i].off + d.held[i].n
+		d.giveUp(cause, at)
 	}
-	return true
-}
-
-// hold keeps the octets of a segment that are not held yet. b is what was
-// captured of n octets at off.
-func (d *direction) hold(a *Assembler, off, n uint64, b []byte, again bool, at Stamp) {
-	end := off + n
-	for i := d.search(off); off < end; i++ {
-		to := end
-		if i < len(d.held) {
-			to = min(to, d.held[i].off)
-		}
-		if off < to {
-			k := min(to-off, uint64(len(b)))
-			d.held = slices.Insert(d.held, i, held{off: off, n: to - off, data: bytes.Clone(b[:k]), at: at, again: again})
-			d.heldBytes += int(k)
-			a.held += int(k)
-			i++
-			b = b[k:]
-			off = to
-		}
-		if i < len(d.held) && off < end {
-			past := d.held[i].off + d.held[i].n - off
-			b = b[min(past, uint64(len(b))):]
-			off += past
-		}
+	acked := d.octets(d.ack)
+	if d.fin == 0 && acked == d.next+1 {
+		acked-- // most likely of a FIN that was not captured
 	}
-}
-
-// pop takes the first run that is held.
-func (d *direction) pop(a *Assembler) held {
-	h := d.held[0]
-	d.held[0] = held{}
-	d.held = d.held[1:]
-	d.heldBytes -= len(h.data)
-	a.held -= len(h.data)
-	if len(d.held) == 0 {
-		d.held = nil
+	if acked > d.next {
+		d.gap(acked-d.next, GapLost, at)
 	}
-	return h
+	if top := max(d.high, d.octets(d.fin)); top > d.next {
+		d.gap(top-d.next, GapNever, at)
+	}
+	if d.wait != nil {
+		d.tellPending()
+	}
 }

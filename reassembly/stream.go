@@ -27,8 +27,9 @@ type Chunk struct {
 	Off  uint64 // of Data[0], from the first octet of this direction
 	Seq  uint32 // of Data[0], as in the TCP header
 	Stamp
-	// Retransmitted says that a segment before this one had carried the same
-	// sequence numbers, though its octets were not taken.
+	// Retransmitted says that these octets had been sent before, though the
+	// capture lacks that or they were not taken, or that they were sent again
+	// while they were held.
 	Retransmitted bool
 
 	dir *direction
@@ -64,16 +65,17 @@ type Gap struct {
 type EventKind uint8
 
 const (
-	Retransmission  EventKind = iota // Len octets from Seq on had been sent before
+	Retransmission  EventKind = iota // Len octets of the segment at Seq had been sent before
 	Duplicate                        // the same packet was captured twice
-	OutOfOrder                       // the segment at Seq came before what precedes it
+	OutOfOrder                       // the segment at Seq came later than what follows it: Len octets fill a hole
 	OverlapConflict                  // a second copy of Len octets from Seq on differs from the first, which counts
 	ResetSent                        // an RST
 	FinSent                          // a FIN
 	SynRetry                         // a SYN came again
 	ZeroWindow                       // the window of the side is closed
 	WindowOpen                       // it is open again, after Time ns
-	Dropped                          // a segment with a wrong checksum, which the receiver threw away
+	Dropped                          // Len octets from Seq on have a wrong checksum: the receiver threw them away
+	Late                             // Len octets of the segment at Seq came after they had been given up as a Gap
 )
 
 // An Event is what TCP did that is neither data nor a gap.
@@ -81,8 +83,14 @@ type Event struct {
 	Kind EventKind
 	Seq  uint32
 	Len  uint64
-	Time int64 // WindowOpen: how long it was closed, in ns
-	At   Stamp
+	// Time, in ns: WindowOpen: how long it was closed. Retransmission and
+	// Duplicate: since the first copy, 0 where that is not remembered.
+	// OutOfOrder, Unseen: since what follows was seen.
+	Time int64
+	// Unseen says of a Retransmission that the capture does not hold the
+	// transmission before it.
+	Unseen bool
+	At     Stamp
 }
 
 // EndKind says how a connection ended.
@@ -94,6 +102,7 @@ const (
 	EndReset                   // RST
 	EndIdle                    // nothing came for Config.IdleTimeout
 	EndReplaced                // a new connection uses the same addresses and ports
+	EndEvicted                 // more connections were open than Config allows
 )
 
 // An End is the end of a connection.
@@ -107,7 +116,7 @@ type End struct {
 }
 
 // A Stream receives what the two sides of one connection send. What it is given
-// is valid during the call.
+// is valid during the call. Its methods must not call the Assembler.
 type Stream interface {
 	// Data takes octets in order. It returns how many it accepts: less than
 	// len(c.Data) only where c.Damaged() says that the receiver threw the
@@ -116,10 +125,21 @@ type Stream interface {
 	// Gap tells that octets will not come.
 	Gap(side Side, g *Gap)
 	// Ack tells that side acknowledged all octets of the other side below
-	// off. It comes before the data of the same segment.
+	// off. It comes before the data of the same segment, and after all octets
+	// below off were handed on as Data or Gap: where they are captured later
+	// than the acknowledgement, the call is late, but at is still its stamp.
 	Ack(side Side, off uint64, at Stamp)
 	// Event tells what else TCP did.
 	Event(side Side, e *Event)
 	// End tells that no more will come. It is called once.
 	End(e *End)
 }
+
+// ignored stands in for a Stream that wants no more.
+type ignored struct{}
+
+func (ignored) Data(_ Side, c *Chunk) int { return len(c.Data) }
+func (ignored) Gap(Side, *Gap)            {}
+func (ignored) Ack(Side, uint64, Stamp)   {}
+func (ignored) Event(Side, *Event)        {}
+func (ignored) End(*End)                  {}

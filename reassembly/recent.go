@@ -1,0 +1,136 @@
+package reassembly
+
+import (
+	"bytes"
+
+	"github.com/iwdump/iwdump/packet"
+)
+
+// recent remembers the segments that were delivered last, of all connections,
+// without copying them. Segments of one direction are chained, the latest
+// first. It is empty unless Expire is called.
+type recent struct {
+	ring  []delivered // by number modulo its length
+	next  uint64      // number of the next one; the first is 1
+	block uint64      // number of the first one of the current block
+	floor uint64      // the first that may still be read
+}
+
+type delivered struct {
+	data []byte
+	off  uint64 // position of data[0]
+	prev uint64 // number of the one before it in this direction
+	Stamp
+	ipid uint16
+}
+
+const (
+	recentSegments = 1024
+	// maxCompared bounds how far a segment is compared back.
+	maxCompared = 64
+	// duplicateTime is how far apart two captures of one packet can be.
+	duplicateTime = 1e6
+)
+
+// expire forgets what came before the current block.
+func (r *recent) expire() {
+	if r.ring == nil {
+		r.ring = make([]delivered, recentSegments)
+		r.next, r.block, r.floor = 1, 1, 1
+		return
+	}
+	floor := r.block
+	if r.next > recentSegments { // what was overwritten needs no clearing
+		r.floor = max(r.floor, r.next-recentSegments)
+	}
+	for ; r.floor < floor; r.floor++ {
+		r.ring[r.floor%recentSegments] = delivered{}
+	}
+	r.block = r.next
+}
+
+// forget forgets all.
+func (r *recent) forget() {
+	clear(r.ring)
+	r.block, r.floor = r.next, r.next
+}
+
+// add remembers data, which d delivered from s.
+func (r *recent) add(d *direction, data []byte, off uint64, s *packet.Segment, at Stamp) {
+	e := &r.ring[r.next%recentSegments]
+	e.data, e.off, e.prev, e.Stamp, e.ipid = data, off, d.recent, at, s.IPID
+	d.recent = r.next
+	r.next++
+}
+
+// A comparison is what is known of octets that came again.
+type comparison struct {
+	first   Stamp // of the first copy, zero where it is not remembered
+	differs bool
+	off     uint64 // of the first difference, where differs
+	n       uint64 // octets from there to the last difference known
+	same    bool   // it is the same packet, captured twice
+}
+
+// differ notes that octets [off, off+n) differ.
+func (c *comparison) differ(off, n uint64) {
+	if !c.differs {
+		c.differs, c.off, c.n = true, off, n
+		return
+	}
+	lo, hi := min(c.off, off), max(c.off+c.n, off+n)
+	c.off, c.n = lo, hi-lo
+}
+
+// compare compares data, which s brought for position off, with what d
+// delivered lately.
+func (r *recent) compare(d *direction, data []byte, off uint64, s *packet.Segment, at Stamp) (c comparison) {
+	if r.ring == nil {
+		return c
+	}
+	floor := r.floor
+	if r.next > recentSegments {
+		floor = max(floor, r.next-recentSegments)
+	}
+	end := off + uint64(len(data))
+	k := d.recent
+	for range maxCompared {
+		if k < floor {
+			return c
+		}
+		e := &r.ring[k%recentSegments]
+		k = e.prev
+		eEnd := e.off + uint64(len(e.data))
+		if eEnd <= off {
+			return c
+		}
+		lo, hi := max(off, e.off), min(end, eEnd)
+		if lo >= hi {
+			continue
+		}
+		c.first = e.Stamp
+		if p, q, ok := difference(data[lo-off:hi-off], e.data[lo-e.off:hi-e.off]); ok {
+			c.differ(lo+p, q-p)
+		}
+		if e.off == off && eEnd == end && s.Len == len(e.data) {
+			c.same = !c.differs && s.IPID != 0 && s.IPID == e.ipid && at.Time-e.Time < duplicateTime
+		}
+	}
+	return c
+}
+
+// difference returns the range [lo, hi) that a and b, of equal length, differ
+// in, if they do.
+func difference(a, b []byte) (lo, hi uint64, ok bool) {
+	if bytes.Equal(a, b) {
+		return 0, 0, false
+	}
+	i, j := 0, len(a)
+	for a[i] == b[i] {
+		i++
+	}
+	for a[j-1] == b[j-1] {
+		j--
+	}
+	return uint64(i), uint64(j), true
+}
