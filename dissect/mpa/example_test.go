@@ -29,7 +29,7 @@ func ExampleFramer() {
 		ulpdu := []byte{0xC1, 0x40, 0, 0, 0xA1, 0xB2, 0, 0, 0, 0, 0, 0, byte(i), 0}
 		stream = w.Append(stream, append(ulpdu, make([]byte, 100)...))
 	}
-	f := mpa.NewFramer(printer{}, mpa.Config{Protocol: rdmap.Protocol{}})
+	f := mpa.NewFramer(printer{}, mpa.Config{Protocol: rdmap.Protocol{}, Off: 50})
 	f.Push(&mpa.Chunk{Data: stream[50:], Stamp: mpa.Stamp{Frame: 1}})
 	f.Flush(mpa.Stamp{Frame: 1})
 	// Output:
