@@ -19,6 +19,7 @@ type input struct {
 	qps      string
 	from, to string
 	workers  int
+	startups bool // no recovery of streams whose startup was not seen
 
 	files  *capture.Files
 	sel    selection
@@ -30,6 +31,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringVar(&in.qps, "qp", "", "only these QPs: numbers and ranges, as in 1,4-7")
 	f.StringVar(&in.from, "from", "", "only from this time on: RFC 3339, seconds since 1970, or +DURATION since the first frame")
 	f.StringVar(&in.to, "to", "", "only up to this time, in the same forms")
+	f.BoolVar(&in.startups, "no-recovery", false, "leave connections alone whose startup was not captured")
 	f.IntVar(&in.workers, "workers", 0, "goroutines that decode (0: one for each CPU)")
 }
 
@@ -41,6 +43,7 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	in.files = capture.Open(names, cmd.InOrStdin(), capture.Options{})
 	defer in.files.Close()
 	o.Workers = in.workers
+	o.NoRecovery = in.startups
 	in.sel.sink = sink
 	begin := o.Begin
 	o.Begin = func(links []capture.LinkType, first int64) {

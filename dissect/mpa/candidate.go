@@ -113,7 +113,11 @@ func (f *Framer) headers(aligned bool) {
 		if aligned {
 			i, step = int((s.align-r.off)%4), 4
 		}
+		low, value := byte(f.mask), byte(f.control)
 		for ; i+4 <= len(b); i += step {
+			if b[i+3]&low != value {
+				continue
+			}
 			w := binary.BigEndian.Uint32(b[i:])
 			if uint16(w)&f.mask != f.control {
 				continue
@@ -138,7 +142,10 @@ func (f *Framer) guesses(last bool) []guess {
 	case s.phased:
 		return []guess{off, on}
 	}
-	gs := f.phases()
+	var gs []guess
+	if len(s.heads) > 1 {
+		gs = f.phases()
+	}
 	if f.markers == Unknown || last {
 		gs = append(gs, off) // at the end, what is held can lie between two Markers
 	}

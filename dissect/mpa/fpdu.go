@@ -44,8 +44,9 @@ type FPDU struct {
 	Seq      uint32 // the same as a TCP sequence number
 	Length   int    // ULPDU_Length
 	ULPDU    []byte // the first octets of the ULPDU, Markers taken out: as many as were asked for and captured without a hole
-	Wire     int    // octets in the stream, with all Markers, PAD and CRC
-	Markers  int    // Markers among them
+	Wire     int    // octets in the stream from Off on, with Markers, PAD and CRC
+	Lead     int    // octets of the Marker directly in front, which belongs to it: 0 or MarkerLen
+	Markers  int    // all of its Markers
 	First    Stamp  // of the first octet
 	Last     Stamp  // of the last octet
 	Complete bool   // every octet was captured

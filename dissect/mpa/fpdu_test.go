@@ -88,7 +88,7 @@ func TestFPDUVectors(t *testing.T) {
 					verdict, calc = CRCOff, 0
 				}
 				exp := FPDU{Off: w.start + uint64(w.lead), Seq: uint32(w.start) + uint32(w.lead), Length: w.length, ULPDU: got.ULPDU,
-					Wire: len(b), Markers: w.markers, First: got.First, Last: got.Last, Complete: true, CRC: verdict, CRCWire: w.crc, CRCCalc: calc}
+					Wire: len(b) - w.lead, Lead: w.lead, Markers: w.markers, First: got.First, Last: got.Last, Complete: true, CRC: verdict, CRCWire: w.crc, CRCCalc: calc}
 				if d := cmp.Diff(exp, got); d != "" {
 					t.Fatalf("cut at %d: (-want +got)\n%s", cut, d)
 				}

@@ -139,7 +139,7 @@ type Framer struct {
 	out     FPDU
 	note    Notice
 
-	search        search
+	search, spare search
 	budget        *Budget
 	origin        uint64 // where the first FPDU starts, where fromStart
 	fromStart     bool
@@ -255,11 +255,16 @@ func (f *Framer) Push(c *Chunk) int {
 	badAt := -1                     // where in c the pending FPDU starts
 	for b := c.Data; len(b) > 0; {
 		if f.cur.wire == 0 {
-			if boundary = len(c.Data) - len(b); f.markers == Off {
-				if n := f.whole(b, c); n > 0 {
-					b = b[n:]
-					continue
-				}
+			boundary = len(c.Data) - len(b)
+			n := 0
+			if f.markers == Off {
+				n = f.whole(b, c)
+			} else {
+				n = f.wholeMarked(b, c)
+			}
+			if n > 0 {
+				b = b[n:]
+				continue
 			}
 		}
 		n, ok := f.step(b, c)
@@ -282,7 +287,7 @@ func (f *Framer) Push(c *Chunk) int {
 		if f.bad && !f.trusted && badAt >= 0 {
 			// Neither the CRC nor what follows speaks for its length: what
 			// it swallowed is searched again.
-			f.off -= uint64(f.cur.wire + f.pending.Wire)
+			f.off -= uint64(f.cur.wire + f.pending.Lead + f.pending.Wire)
 			f.bad, f.cur = false, partial{}
 			b = c.Data[badAt:]
 		}
@@ -322,34 +327,48 @@ func (f *Framer) whole(b []byte, c *Chunk) int {
 		return 0
 	}
 	ulpdu := b[2 : 2+length : 2+length]
-	o := &f.out
-	switch f.crc {
-	case On:
-		o.CRCCalc = crc32.Update(0, castagnoli, b[:n-crcLen])
-		o.CRCWire = binary.LittleEndian.Uint32(b[n-crcLen:])
-		if o.CRCCalc != o.CRCWire {
-			return 0
-		}
-		o.CRC = CRCOK
-	case Off:
-		if f.p.Evidence(ulpdu, length) <= 0 {
-			return 0
-		}
-		o.CRCWire = binary.LittleEndian.Uint32(b[n-crcLen:])
-		o.CRCCalc = 0
-		o.CRC = CRCOff
-	default:
+	if !f.good(b[:n], ulpdu, length) {
 		return 0
 	}
+	f.take(c, 0, n, length, ulpdu, 0)
+	return n
+}
+
+// good verifies an FPDU, from the Marker directly in front of it, if there is
+// one, to its CRC.
+func (f *Framer) good(b, ulpdu []byte, length int) bool {
+	o := &f.out
+	wire := binary.LittleEndian.Uint32(b[len(b)-crcLen:])
+	switch f.crc {
+	case On:
+		calc := crc32.Update(0, castagnoli, b[:len(b)-crcLen])
+		if calc != wire {
+			return false
+		}
+		o.CRC, o.CRCWire, o.CRCCalc = CRCOK, wire, calc
+		return true
+	case Off:
+		o.CRC, o.CRCWire, o.CRCCalc = CRCOff, wire, 0
+		return f.p.Evidence(ulpdu, length) > 0
+	}
+	return false
+}
+
+// take hands out an FPDU that lay in c as a whole: n octets, the first lead of
+// them the Marker in front of it.
+func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) {
 	if f.bad {
 		f.emitBad()
 	}
-	o.Off = f.off
-	o.Seq = f.seq + uint32(f.off)
+	o := &f.out
+	start := f.off + uint64(lead)
+	o.Off = start
+	o.Seq = f.seq + uint32(start)
 	o.Length = length
 	o.ULPDU = ulpdu
-	o.Wire = n
-	o.Markers = 0
+	o.Wire = n - lead
+	o.Lead = lead
+	o.Markers = markers
 	o.First = c.Stamp
 	o.Last = c.Stamp
 	o.Complete = true
@@ -361,7 +380,54 @@ func (f *Framer) whole(b []byte, c *Chunk) int {
 	f.off += uint64(n)
 	f.counts.Framed += uint64(n)
 	f.h.FPDU(o)
+}
+
+// wholeMarked is whole for a direction with Markers.
+func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
+	lead := 0
+	if (f.off-f.phase)%MarkerSpacing == 0 {
+		lead = MarkerLen
+	}
+	if f.markers != On || len(b) < lead+2 {
+		return 0
+	}
+	length := int(binary.BigEndian.Uint16(b[lead:]))
+	first := int((f.phase - f.off - uint64(lead)) % MarkerSpacing) // distance of the first Marker inside
+	n := lead + wireSize((f.off-f.phase)%MarkerSpacing+uint64(lead), size(length))
+	if length < MinLength || length > MaxLength || len(b) < n {
+		return 0
+	}
+	b = b[:n]
+	markers := lead / MarkerLen
+	if lead > 0 && binary.BigEndian.Uint16(b[2:])&^3 != 0 {
+		return 0
+	}
+	for at := first; lead+at < n; at += MarkerSpacing {
+		if binary.BigEndian.Uint16(b[lead+at+2:])&^3 != uint16(at) {
+			return 0
+		}
+		markers++
+	}
+	ulpdu := b[lead+2 : lead+min(first, 2+length)]
+	if len(ulpdu) < min(f.keep, length) {
+		ulpdu = f.unmarked(b[lead:], first, length)
+	}
+	if !f.good(b, ulpdu, length) {
+		return 0
+	}
+	f.take(c, lead, n, length, ulpdu, markers)
 	return n
+}
+
+// unmarked copies the first octets of the ULPDU of the FPDU in b, Markers left
+// out, the first of which is at first.
+func (f *Framer) unmarked(b []byte, first, length int) []byte {
+	want := 2 + min(f.keep, length)
+	n := copy(f.head[:want], b[:first])
+	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
+		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
+	}
+	return f.head[2:want]
 }
 
 // step takes the next run of octets that are all of one kind, Marker or not,
@@ -513,7 +579,11 @@ func (f *Framer) fill(o *FPDU, last Stamp) {
 	o.Seq = f.seq + uint32(p.start)
 	o.Length = p.length
 	o.ULPDU = f.head[2:max(2, min(p.nhead, 2+p.length))]
-	o.Wire = p.wire
+	o.Lead = 0
+	if p.lead {
+		o.Lead = MarkerLen
+	}
+	o.Wire = p.wire - o.Lead
 	o.Markers = p.markers
 	o.First = p.first
 	o.Last = last
@@ -552,7 +622,7 @@ func (f *Framer) emitBad() {
 	if f.found > FoundChain {
 		f.found = FoundChain
 	}
-	f.counts.Framed += uint64(f.pending.Wire)
+	f.counts.Framed += uint64(f.pending.Lead + f.pending.Wire)
 	f.h.FPDU(&f.pending)
 }
 
@@ -672,8 +742,6 @@ func (f *Framer) verdictOpen(at Stamp) {
 	o.Wire = wireSize((o.Off-f.phase)%MarkerSpacing, size(o.Length))
 	if f.markers != On {
 		o.Wire = size(o.Length)
-	} else if f.cur.lead {
-		o.Wire += MarkerLen
 	}
 	o.Complete = false
 	f.emit(o)

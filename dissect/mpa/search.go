@@ -10,7 +10,7 @@ const (
 	// FPDUs are searched: enough for four FPDUs of the largest size.
 	MaxHold = 256 << 10
 
-	firstHold   = 64 << 10 // a stream without startup and without any chain is given up here
+	firstHold   = 32 << 10 // a stream without startup and without any chain is given up here
 	leastHold   = 4 << 10  // and is not judged before, unless it ends
 	trialFactor = 64       // octets covered by trial CRCs, as a multiple of those held
 	maxReplays  = 64       // times that what is held is searched again from a later point
@@ -31,6 +31,7 @@ const (
 type search struct {
 	buf     []byte
 	runs    []run
+	store   []run // the memory of runs, from its start
 	marks   []mark
 	missing uint64 // octets in holes between and behind the runs
 	from    uint64 // offset of the first octet held, or of the first hole
@@ -68,13 +69,26 @@ type header struct {
 	run int
 }
 
+// empty forgets what is held, and keeps the memory unless it is much.
+func (s *search) empty() {
+	const keep = 64 << 10
+	if cap(s.buf) > keep {
+		*s = search{}
+		return
+	}
+	s.buf, s.runs, s.marks, s.missing = s.buf[:0], s.store[:0], s.marks[:0], 0
+}
+
 func (s *search) size() uint64 { return uint64(len(s.buf)) + s.missing }
 
 func (f *Framer) startSearch() {
 	s := &f.search
 	f.mode = searching
-	s.buf, s.runs, s.marks = s.buf[:0], s.runs[:0], s.marks[:0]
+	s.buf, s.runs, s.marks = s.buf[:0], s.store[:0], s.marks[:0]
 	s.missing, s.next, s.from = 0, 0, f.off
+	if !f.iwarp {
+		s.next = leastHold
+	}
 }
 
 // hold keeps a chunk for the search.
@@ -87,6 +101,9 @@ func (f *Framer) hold(c *Chunk) {
 		s.runs[n-1].n += len(c.Data)
 	} else {
 		s.runs = append(s.runs, run{off: f.off, pos: len(s.buf), n: len(c.Data)})
+		if n == 0 {
+			s.store = s.runs
+		}
 	}
 	s.marks = append(s.marks, mark{off: f.off, stamp: c.Stamp, retrans: c.Retrans})
 	s.buf = append(s.buf, c.Data...)
@@ -112,6 +129,9 @@ func (f *Framer) trySearch(last bool) {
 			break
 		}
 		s.next = len(s.buf) + len(s.buf)/4 + MarkerSpacing
+		if !f.iwarp {
+			s.next = max(2*len(s.buf), leastHold)
+		}
 		if !f.lock(last) {
 			break
 		}
@@ -175,7 +195,7 @@ func (f *Framer) drop(n uint64) {
 	f.budget.held -= int(skipped)
 	// Move what is left to the front.
 	if len(s.runs) == 0 {
-		s.buf, s.marks = s.buf[:0], s.marks[:0]
+		s.buf, s.runs, s.marks = s.buf[:0], s.store[:0], s.marks[:0]
 	} else {
 		cut := s.runs[0].pos
 		s.buf = append(s.buf[:0], s.buf[cut:]...)
@@ -271,7 +291,10 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 
 	end := f.off
 	f.budget.held -= len(old.buf)
-	f.search = search{aligned: old.aligned, align: old.align, phased: old.phased, replaying: true}
+	// What is replayed stays where it is; what is held meanwhile goes elsewhere.
+	f.search = f.spare
+	f.spare = search{}
+	f.search.aligned, f.search.align, f.search.phased, f.search.replaying = old.aligned, old.align, old.phased, true
 	f.mode, f.cur, f.off = framing, partial{}, start
 	if leadLost {
 		f.update(make([]byte, MarkerLen)) // what it said is known: nothing but zeros
@@ -297,4 +320,6 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 		f.Skip(end-f.off, at)
 	}
 	f.search.replaying = false
+	old.empty()
+	f.spare = old
 }

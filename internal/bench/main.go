@@ -1,0 +1,224 @@
+// Command bench measures iwdump as a whole program, on inputs that it makes,
+// against the least that such a program must do. See docs/performance.md.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) == 3 && (os.Args[1] == "floor" || os.Args[1] == "touch") {
+		if err := floor(os.Args[2], os.Args[1] == "floor"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	program := flag.String("iwdump", "bin/iwdump", "the program to measure")
+	dir := flag.String("dir", "bench", "where inputs are made")
+	megabytes := flag.Int64("mb", 1000, "size of the inputs in MB")
+	runs := flag.Int("runs", 5, "runs of each command; the median counts")
+	only := flag.String("only", "", "only these inputs, by letter")
+	flag.Parse()
+	b := &bench{program: *program, dir: *dir, runs: *runs}
+	if err := b.run(*megabytes, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// inputs are those of docs/performance.md, by letter.
+func inputs(mb int64) []input {
+	size := mb * 1e6
+	return []input{
+		{name: "a", about: "1448-octet segments: Writes, Reads, Sends; CRC", size: size, mss: 1448, crc: true},
+		{name: "b", about: "the same at 9000", size: size, mss: 8948, crc: true},
+		{name: "c", about: "small messages, dozens an FPDU train", size: size / 5, mss: 1448, crc: true, small: true},
+		{name: "d", about: "a with Markers", size: size, mss: 1448, crc: true, markers: true},
+		{name: "e", about: "a without CRC", size: size, mss: 1448},
+		{name: "f", about: "a with 2 % of the segments missing", size: size, mss: 1448, crc: true, loss: 2},
+		{name: "g", about: "a over 20,000 connections", size: size, mss: 1448, crc: true, conns: 20000},
+		{name: "h", about: "other TCP traffic", size: size, mss: 1448, other: true, conns: 100},
+		{name: "i", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
+		{name: "s", about: "a slice of a, for tshark", size: 40e6, mss: 1448, crc: true, slice: true},
+	}
+}
+
+type bench struct {
+	program, dir string
+	runs         int
+}
+
+// command is something to measure.
+type command struct {
+	name string
+	args []string
+	only string // letters of the inputs that it is for; empty: all but the slice
+}
+
+func (b *bench) commands() []command {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
+	}
+	cs := []command{
+		{name: "cat", args: []string{"cat", "FILE"}},
+		{name: "floor: read, CRC", args: []string{self, "floor", "FILE"}},
+		{name: "touch: read, headers", args: []string{self, "touch", "FILE"}},
+		{name: "read -q", args: []string{b.program, "read", "-q", "--workers", "1", "FILE"}},
+		{name: "read -q, 2 workers", args: []string{b.program, "read", "-q", "--workers", "2", "FILE"}},
+		{name: "read --json", args: []string{b.program, "read", "--json", "--workers", "1", "FILE"}, only: "abcdefgs"},
+		{name: "read -q --no-recovery", args: []string{b.program, "read", "-q", "--workers", "1", "--no-recovery", "FILE"}, only: "i"},
+	}
+	if _, err := exec.LookPath("tcpdump"); err == nil {
+		cs = append(cs, command{name: "tcpdump -w", args: []string{"tcpdump", "-r", "FILE", "-w", "/dev/null"}, only: "abh"})
+	}
+	if _, err := exec.LookPath("tshark"); err == nil {
+		cs = append(cs, command{name: "tshark -T fields", args: []string{"tshark", "-o", "tcp.try_heuristic_first:TRUE", "-r", "FILE", "-T", "fields",
+			"-e", "frame.number", "-e", "iwarp_rdma.opcode", "-e", "iwarp_ddp.stag", "-e", "iwarp_mpa.ulpdulength"}, only: "s"})
+	}
+	return cs
+}
+
+// result is what a command took.
+type result struct {
+	wall time.Duration // median
+	rss  int64         // largest, octets
+}
+
+func (b *bench) run(mb int64, only string) error {
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return err
+	}
+	commit, _ := exec.Command("git", "describe", "--tags", "--always", "--dirty").Output()
+	cpu := "unknown processor"
+	if info, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(info)) {
+			if name, ok := strings.CutPrefix(line, "model name"); ok {
+				cpu = strings.TrimSpace(strings.TrimLeft(name, "\t :"))
+				break
+			}
+		}
+	}
+	fmt.Printf("commit %s, %s, %d CPUs, %s/%s, %s; median of %d runs, interleaved; files in the page cache\n\n",
+		bytes.TrimSpace(commit), cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.runs)
+	for _, in := range inputs(mb) {
+		if only != "" && !strings.Contains(only, in.name) {
+			continue
+		}
+		if err := b.measure(in); err != nil {
+			return fmt.Errorf("input %s: %w", in.name, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) measure(in input) error {
+	path := filepath.Join(b.dir, in.name+".pcap")
+	t, err := generate(path, in)
+	if err != nil {
+		return err
+	}
+	if os.Getenv("KEEP") == "" { defer os.Remove(path) }
+	if err := b.check(path, in, t); err != nil {
+		return err
+	}
+	var cs []command
+	for _, c := range b.commands() {
+		if c.only == "" && !in.slice || strings.Contains(c.only, in.name) || in.slice && c.name == "read -q" {
+			cs = append(cs, c)
+		}
+	}
+	walls := make([][]time.Duration, len(cs))
+	results := make([]result, len(cs))
+	for range b.runs {
+		for i, c := range cs {
+			wall, rss, err := once(c.args, path)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			walls[i] = append(walls[i], wall)
+			results[i].rss = max(results[i].rss, rss)
+		}
+	}
+	fmt.Printf("(%s) %s: %.0f MB, %d frames, %d QPs, %d FPDUs, %d messages\n\n", in.name, in.about, float64(t.Octets)/1e6, t.Frames, t.QPs, t.FPDUs, t.Messages)
+	fmt.Printf("| command | GB/s | ns a frame | M FPDUs/s | M messages/s | peak MiB | × floor | × touch |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	ref := map[string]time.Duration{}
+	for i, c := range cs {
+		slices.Sort(walls[i])
+		results[i].wall = walls[i][len(walls[i])/2]
+		ref[c.name] = results[i].wall
+	}
+	ratio := func(d, ref time.Duration) string {
+		if ref == 0 {
+			return "-"
+		}
+		return fmt.Sprintf("%.2f", float64(d)/float64(ref))
+	}
+	for i, c := range cs {
+		s := results[i].wall.Seconds()
+		fmt.Printf("| %s | %.2f | %.0f | %.2f | %.2f | %.0f | %s | %s |\n", c.name, float64(t.Octets)/1e9/s, 1e9*s/float64(t.Frames),
+			float64(t.FPDUs)/1e6/s, float64(t.Messages)/1e6/s, float64(results[i].rss)/(1<<20),
+			ratio(results[i].wall, ref["floor: read, CRC"]), ratio(results[i].wall, ref["touch: read, headers"]))
+	}
+	fmt.Println()
+	return nil
+}
+
+// check holds what iwdump counts against what was written.
+func (b *bench) check(path string, in input, t truth) error {
+	out, err := exec.Command(b.program, "read", "-q", "--json", path).Output()
+	if err != nil {
+		return err
+	}
+	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	var s struct {
+		Frames, QPs, FPDUs, Messages uint64
+		CRCBad                       uint64 `json:"crc_bad"`
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &s); err != nil {
+		return err
+	}
+	if s.Frames != t.Frames || s.QPs != t.QPs || s.CRCBad != 0 || in.loss == 0 && (s.FPDUs != t.FPDUs || s.Messages != t.Messages) {
+		return fmt.Errorf("iwdump counts %+v, written were %+v", s, t)
+	}
+	return nil
+}
+
+// once runs a command and returns how long it took, and its peak of memory.
+func once(args []string, path string) (time.Duration, int64, error) {
+	cmd := exec.Command(args[0], slices.Clone(args[1:])...)
+	for i := range cmd.Args {
+		if cmd.Args[i] == "FILE" {
+			cmd.Args[i] = path
+		}
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer null.Close()
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = null, &stderr
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return 0, 0, fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	}
+	wall := time.Since(start)
+	rss := int64(0)
+	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		rss = u.Maxrss * 1024
+	}
+	return wall, rss, nil
+}
