@@ -7,7 +7,7 @@ type state uint8
 
 const (
 	unplaced state = iota // nothing
-	starting              // octets are held, but others may precede them
+	starting              // octets are held, always some, but others may precede them
 	placed                // base is known
 )
 

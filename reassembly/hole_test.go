@@ -345,6 +345,27 @@ func TestDamaged(t *testing.T) {
 			A out of order 1005+2 #6
 			A 6 "gh" #5
 			end open`},
+		{name: "the first segment, of a connection whose start was not seen", script: []pkt{
+			{from: A, flags: ack, seq: 1004, ack: 5001},
+			{from: A, flags: ack, seq: 1001, ack: 5001, data: "XYZ", bad: true},
+			{from: A, flags: syn, seq: 1000},
+			{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
+		}, want: `
+			A dropped 1001+3 #2
+			A 0 "abc" #4 again
+			A again 1001+3 #4
+			end open`},
+		{name: "partly sent again, partly refused", refuse: picky, script: handshake(
+			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
+			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abcdeXY", bad: true},
+			pkt{from: A, flags: ack, seq: 1006, ack: 5001, data: "fg"},
+		), want: `
+			A 0 "abc" #4
+			A 3 "de" #5
+			A dropped 1006+2 #5
+			A 5 "fg" #6 again
+			A again 1006+2 #6
+			end open`},
 		{name: "an RST and a FIN with wrong checksums", script: handshake(
 			pkt{from: A, flags: ack, seq: 1001, ack: 5001, data: "abcd"},
 			pkt{from: A, flags: rst, seq: 1005, bad: true},

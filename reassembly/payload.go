@@ -11,12 +11,15 @@ type arrival struct {
 	end      uint64 // behind its last octet
 	captured uint64 // behind the last one that was captured
 
+	early  uint64 // octets in front of offset 0
+	late   uint64 // octets that had been given up
 	again  uint64 // octets that came before
 	filled uint64 // octets that came after others behind them
 	since  int64  // for how long those had been seen, in ns
 	resent bool   // that is because they were sent again, as it seems
 	seen   bool   // the first time was seen, but thrown away
 	known  comparison
+	thrown bool // its receiver threw it away, and nothing of it counts
 }
 
 // data returns the captured octets of [from, to).
@@ -43,10 +46,15 @@ func (d *direction) payload(s *packet.Segment, seq uint32, at Stamp) bool {
 		return false
 	}
 	ok := d.spread(&v)
-	d.high = max(d.high, d.next)
+	if !v.thrown {
+		d.account(&v)
+	}
 	if ok {
 		d.high = max(d.high, v.end)
 		d.report(&v)
+	}
+	if d.state == starting && d.wait == nil { // nothing of it was kept
+		d.state = unplaced
 	}
 	d.drain()
 	d.limit(at)
@@ -74,11 +82,11 @@ func (d *direction) place(seq uint32) {
 func (d *direction) before(v *arrival) bool {
 	from, to := v.start, min(v.end, d.next)
 	if from < d.base {
-		d.counts.Early += min(to, d.base) - from
+		v.early = min(v.end, d.base) - from
 		from = d.base
 	}
 	if from >= to {
-		return true
+		return true // all of it is early
 	}
 	v.known = d.conn.a.recent.compare(d, v.data(from, to), from, v.s, v.at)
 	if v.known.differs && d.damaged(v.s) {
@@ -87,15 +95,15 @@ func (d *direction) before(v *arrival) bool {
 	}
 	v.again = to - from
 	if lo, hi := max(from, d.gapFrom), min(to, d.gapTo); lo < hi {
-		v.again -= hi - lo
-		d.counts.Late += hi - lo
-		d.conn.event(d.side, Event{Kind: Late, Seq: uint32(v.start), Len: hi - lo, At: v.at})
+		v.late = hi - lo
+		v.again -= v.late
 	}
 	return true
 }
 
 // throw counts a segment that its receiver threw away.
 func (d *direction) throw(v *arrival) {
+	v.thrown = true
 	d.threw(v.start, v.end)
 	d.conn.event(d.side, Event{Kind: Dropped, Seq: uint32(v.start), Len: v.end - v.start, At: v.at})
 }
@@ -151,7 +159,7 @@ func (d *direction) spread(v *arrival) bool {
 // the receiver threw the segment away.
 func (d *direction) take(v *arrival, p, to uint64) bool {
 	if b := v.data(p, to); len(b) > 0 && !d.deliver(b, v.at, v.resent, v.s) {
-		d.counts.Damaged += v.end - p - uint64(len(b))
+		d.counts.Damaged += v.end - p - uint64(len(b)) // which deliver does not know of
 		return false
 	}
 	if to > d.next {
@@ -236,19 +244,32 @@ const (
 	overtakeTime = 3e6
 )
 
-// report counts what a segment brought again, and tells the stream.
+// account counts the octets of a segment that were not expected any more. Those
+// that were are counted as they are handed on.
+func (d *direction) account(v *arrival) {
+	d.counts.Early += v.early
+	d.counts.Late += v.late
+	if v.known.same {
+		d.counts.Duplicated += v.again
+	} else {
+		d.counts.Retransmitted += v.again
+	}
+}
+
+// report tells the stream of what a segment brought again.
 func (d *direction) report(v *arrival) {
 	c := d.conn
 	e := Event{Seq: uint32(v.start), Len: v.again, At: v.at}
 	if v.known.differs {
 		c.event(d.side, Event{Kind: OverlapConflict, Seq: uint32(v.known.off), Len: v.known.n, At: v.at})
 	}
+	if v.late > 0 {
+		c.event(d.side, Event{Kind: Late, Seq: uint32(v.start), Len: v.late, At: v.at})
+	}
 	switch {
 	case v.again > 0 && v.known.same:
-		d.counts.Duplicated += v.again
 		e.Kind, e.Time = Duplicate, v.at.Time-v.known.first.Time
 	case v.again > 0:
-		d.counts.Retransmitted += v.again
 		if v.known.first != (Stamp{}) {
 			e.Time = v.at.Time - v.known.first.Time
 		}

@@ -224,7 +224,7 @@ func FuzzAssembler(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var tapes []*tape
 		a := New(Config{MaxHeld: 2000, MaxHeldTotal: 3000, MaxConns: 3, MaxHalfOpen: 2, IdleTimeout: 60e9}, func(c *Conn) Stream {
-			p := &tape{t: t, conn: c}
+			p := &tape{t: t, conn: c, lean: true}
 			p.refuse = func(_ Side, k *Chunk) int {
 				if k.Damaged() {
 					return len(k.Data) / 2
