@@ -116,6 +116,7 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 	op := rdmap.OpOf(&m.Header)
 	q.sum.Messages[op]++
 	q.sum.Octets[op] += m.Size
+	q.sum.Sent[side]++
 	s.messages++
 	x := &q.msg
 	*x = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: m.First, Last: m.Last, Off: m.Off, End: m.End,

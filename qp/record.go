@@ -265,6 +265,7 @@ type Summary struct {
 	RTR       string  // "send", "write", "read"; empty for none
 	Messages  [rdmap.Ops]uint64
 	Octets    [rdmap.Ops]uint64 // that they carry: the sum of Message.Size
+	Sent      [2]uint64         // by Side: messages it sent
 	Payload   [2]uint64         // by Side: octets of payload it sent
 	FPDUs     [4]uint64         // by mpa.CRC
 	Stream    [2]Stream         // by Side

@@ -20,6 +20,7 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 	}
 	q.n++
 	q.sum.Messages[op]++
+	q.sum.Sent[side]++
 	x := &q.msg
 	*x = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: f.First, Last: f.Last, Off: f.Off, End: f.Off + uint64(f.Wire),
 		Op: op, Size: uint64(len(f.Private)), Complete: f.Complete, Retrans: f.Retrans, Startup: &f.Startup, Payload: f.Private}

@@ -137,6 +137,14 @@ func (summaries) Message(*qp.Message)     {}
 func (summaries) FPDU(*qp.FPDU)           {}
 func (summaries) Operation(*qp.Operation) {}
 
+// onlyQPs hands on no events either.
+type onlyQPs struct{ qp.Sink }
+
+func (onlyQPs) Message(*qp.Message)     {}
+func (onlyQPs) FPDU(*qp.FPDU)           {}
+func (onlyQPs) Operation(*qp.Operation) {}
+func (onlyQPs) Event(*qp.Event)         {}
+
 func (o *readOptions) printOverview(cmd *cobra.Command, files []string, d decode.Options) error {
 	v := report.NewOverview()
 	stats, err := o.decode(cmd, files, v, d)
