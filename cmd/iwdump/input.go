@@ -18,9 +18,11 @@ import (
 type input struct {
 	qps      string
 	from, to string
+	filter   string
 	workers  int
 	startups bool // no recovery of streams whose startup was not seen
 
+	only   *filter // nil: all
 	files  *capture.Files
 	sel    selection
 	stderr io.Writer
@@ -31,6 +33,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringVar(&in.qps, "qp", "", "only these QPs: numbers and ranges, as in 1,4-7")
 	f.StringVar(&in.from, "from", "", "only from this time on: RFC 3339, seconds since 1970, or +DURATION since the first frame")
 	f.StringVar(&in.to, "to", "", "only up to this time, in the same forms")
+	f.StringVar(&in.filter, "filter", "", "only records for which this holds, by the fields of their JSON, as in 'op == \"rdma_read\" && latency_ns > 1e6'")
 	f.BoolVar(&in.startups, "no-recovery", false, "leave connections alone whose startup was not captured")
 	f.IntVar(&in.workers, "workers", 0, "goroutines that decode (0: one for each CPU)")
 }
@@ -44,6 +47,10 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	defer in.files.Close()
 	o.Workers = in.workers
 	o.NoRecovery = in.startups
+	if in.only != nil {
+		in.only.sink = sink
+		sink = in.only
+	}
 	in.sel.sink = sink
 	begin := o.Begin
 	o.Begin = func(links []capture.LinkType, first int64) {
@@ -74,6 +81,11 @@ func (in *input) prepare() error {
 	}
 	if in.sel.to, err = parseMoment(in.to); err != nil {
 		return fmt.Errorf("--to: %w", err)
+	}
+	if in.filter != "" {
+		if in.only, err = newFilter(in.filter); err != nil {
+			return err
+		}
 	}
 	if in.workers < 0 {
 		return fmt.Errorf("--workers: %d is negative", in.workers)
