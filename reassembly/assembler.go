@@ -116,7 +116,9 @@ func (a *Assembler) Held() int { return a.held }
 // Expire tells that a new block of the capture begins, and that the memory of
 // the last but one is no longer valid. Payloads must stay valid until then, and
 // are compared with retransmissions. A caller that never calls Expire promises
-// nothing beyond the call of Segment: then only what is held is compared.
+// nothing beyond the call of Segment: then only what is held is compared. Like
+// Tick, it is to be called at the same frames for all Assemblers that share the
+// load.
 func (a *Assembler) Expire() { a.recent.expire() }
 
 // Segment takes the next segment of the capture.

@@ -40,7 +40,7 @@
 // these are looked at when a segment of the same connection comes, and by
 // [Assembler.Tick]; so a connection's output depends on its own segments alone,
 // as long as Config.MaxHeldTotal and the limits on connections are not reached
-// and Tick is called at the same frames.
+// and Tick and Expire are called at the same frames.
 //
 // # Connections without their start
 //

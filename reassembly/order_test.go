@@ -206,7 +206,7 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestRecentIsBounded: only the last segments in the last two blocks are
+// TestRecentIsBounded: a bounded number of segments in the last two blocks is
 // remembered, and memory that was given back is not pinned.
 func TestRecentIsBounded(t *testing.T) {
 	var log []string
@@ -219,7 +219,7 @@ func TestRecentIsBounded(t *testing.T) {
 	for i, q := range handshake() {
 		send(i, q)
 	}
-	for i := range 3 * recentSegments {
+	for i := range 3 * maxRecent / 2 {
 		send(i, pkt{from: A, flags: ack, seq: uint32(1001 + i), ack: 5001, data: "x"})
 	}
 	conflicts := func(seq uint32) int {
@@ -233,9 +233,12 @@ func TestRecentIsBounded(t *testing.T) {
 		}
 		return n
 	}
-	last := uint32(1000 + 3*recentSegments)
+	last := uint32(1000 + 3*maxRecent/2)
 	if conflicts(last-5) != 1 {
 		t.Error("no conflict with octets just handed on")
+	}
+	if len(a.recent.ring) != maxRecent {
+		t.Errorf("%d segments are remembered", len(a.recent.ring))
 	}
 	if conflicts(1001) != 0 {
 		t.Error("a conflict with octets long forgotten")

@@ -6,14 +6,16 @@ import (
 	"github.com/iwdump/iwdump/packet"
 )
 
-// recent remembers the segments that were delivered last, of all connections,
-// without copying them. Segments of one direction are chained, the latest
-// first. It is empty unless Expire is called.
+// recent remembers the segments that were delivered since the call of Expire
+// before the last, of all connections, without copying them. Segments of one
+// direction are chained, the latest first. It holds all of them, and so what is
+// known of a connection does not depend on how busy others are. It is empty
+// unless Expire is called.
 type recent struct {
-	ring  []delivered // by number modulo its length
+	ring  []delivered // by number modulo its length, a power of two
 	next  uint64      // number of the next one; the first is 1
 	block uint64      // number of the first one of the current block
-	floor uint64      // the first that may still be read
+	floor uint64      // number of the oldest that is remembered
 }
 
 type delivered struct {
@@ -25,26 +27,27 @@ type delivered struct {
 }
 
 const (
-	recentSegments = 1024
+	minRecent = 1 << 10
+	// maxRecent bounds the memory for blocks of very many small segments, to
+	// 4 MiB. What was delivered before that is forgotten early.
+	maxRecent = 1 << 16
 	// maxCompared bounds how far a segment is compared back.
 	maxCompared = 64
-	// duplicateTime is how far apart two captures of one packet can be.
+	// duplicateTime is how far apart, in ns, two captures of one packet can be.
 	duplicateTime = 1e6
 )
 
-// expire forgets what came before the current block.
+func (r *recent) at(number uint64) *delivered { return &r.ring[number&uint64(len(r.ring)-1)] }
+
+// expire forgets what came before the current block, and begins another.
 func (r *recent) expire() {
 	if r.ring == nil {
-		r.ring = make([]delivered, recentSegments)
+		r.ring = make([]delivered, minRecent)
 		r.next, r.block, r.floor = 1, 1, 1
 		return
 	}
-	floor := r.block
-	if r.next > recentSegments { // what was overwritten needs no clearing
-		r.floor = max(r.floor, r.next-recentSegments)
-	}
-	for ; r.floor < floor; r.floor++ {
-		r.ring[r.floor%recentSegments] = delivered{}
+	for ; r.floor < r.block; r.floor++ {
+		*r.at(r.floor) = delivered{} // so as not to pin its memory
 	}
 	r.block = r.next
 }
@@ -57,10 +60,25 @@ func (r *recent) forget() {
 
 // add remembers data, which d delivered from s.
 func (r *recent) add(d *direction, data []byte, off uint64, s *packet.Segment, at Stamp) {
-	e := &r.ring[r.next%recentSegments]
-	e.data, e.off, e.prev, e.Stamp, e.ipid = data, off, d.recent, at, s.IPID
+	if n := uint64(len(r.ring)); r.next-r.floor == n {
+		if n < maxRecent {
+			r.grow()
+		} else {
+			r.floor++
+		}
+	}
+	*r.at(r.next) = delivered{data: data, off: off, prev: d.recent, Stamp: at, ipid: s.IPID}
 	d.recent = r.next
 	r.next++
+}
+
+// grow doubles the ring.
+func (r *recent) grow() {
+	old := *r
+	r.ring = make([]delivered, 2*len(old.ring))
+	for k := r.floor; k < r.next; k++ {
+		*r.at(k) = *old.at(k)
+	}
 }
 
 // A comparison is what is known of octets that came again.
@@ -88,17 +106,13 @@ func (r *recent) compare(d *direction, data []byte, off uint64, s *packet.Segmen
 	if r.ring == nil {
 		return c
 	}
-	floor := r.floor
-	if r.next > recentSegments {
-		floor = max(floor, r.next-recentSegments)
-	}
 	end := off + uint64(len(data))
 	k := d.recent
 	for range maxCompared {
-		if k < floor {
+		if k < r.floor {
 			return c
 		}
-		e := &r.ring[k%recentSegments]
+		e := r.at(k)
 		k = e.prev
 		eEnd := e.off + uint64(len(e.data))
 		if eEnd <= off {
