@@ -9,7 +9,7 @@ import (
 type Sum uint8
 
 const (
-	SumUnknown Sum = iota // the capture does not hold all that it covers
+	SumUnknown Sum = iota // the capture does not hold all that it covers, or the host left it to hardware
 	SumOK
 	SumBad
 )
@@ -17,10 +17,12 @@ const (
 // Checksum verifies the TCP checksum (RFC 9293, section 3.1, with the pseudo
 // header of RFC 791 or RFC 8200, section 8.1). It reads the whole segment, so
 // it is for where the answer matters. Packets that were captured on the host
-// that sent them ordinarily have checksums that are not filled in, and are
-// SumBad: bad ones mean something only where others of the direction are good.
+// that sent them ordinarily have checksums that are not filled in: where the
+// field holds the sum of the pseudo header alone that is seen (SumUnknown),
+// else they are SumBad, and bad ones mean something only where others of the
+// direction are good.
 func (s *Segment) Checksum() Sum {
-	if len(s.tcp) != s.tcpLen || s.detours {
+	if len(s.tcp) < minTCP || len(s.tcp) != s.tcpLen || s.detours {
 		return SumUnknown
 	}
 	// The prefix of an IPv4-mapped address adds 0xffff for each address, which
@@ -31,11 +33,14 @@ func (s *Segment) Checksum() Sum {
 	binary.BigEndian.PutUint32(tail[:], uint32(s.tcpLen))
 	tail[7] = protoTCP
 	sum = add(sum, tail[:])
-	sum = add(sum, s.tcp)
-	if fold(sum) != 0xffff {
-		return SumBad
+	pseudo := fold(sum)
+	if fold(add(sum, s.tcp)) == 0xffff {
+		return SumOK
 	}
-	return SumOK
+	if binary.LittleEndian.Uint16(s.tcp[16:]) == pseudo {
+		return SumUnknown // left for hardware to fill in, or made so by a merge
+	}
+	return SumBad
 }
 
 // add adds b to a one's complement sum (RFC 1071) of 64-bit words in

@@ -74,3 +74,23 @@ func TestChecksumRouting(t *testing.T) {
 		t.Errorf("one hop left: verdict %d", s.Checksum())
 	}
 }
+
+// A host that leaves the checksum to its hardware puts the sum of the pseudo
+// header into the field, as one does that merges packets it received.
+func TestChecksumOffload(t *testing.T) {
+	data := []byte{
+		0x45, 0, 0, 44, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+		0x10, 0x01, 0x20, 0x02, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0,
+		'd', 'a', 't', 'a',
+	}
+	// 0a00 + 0001 + 0a00 + 0002 + 0006 (protocol) + 0018 (length of TCP) = 1421
+	data[36], data[37] = 0x14, 0x21
+	s, k := decode(frame(capture.LinkRaw, data))
+	if k != packet.TCP || s.Checksum() != packet.SumUnknown {
+		t.Errorf("%v, verdict %d, want unknown", k, s.Checksum())
+	}
+	data[37]++
+	if s, _ := decode(frame(capture.LinkRaw, data)); s.Checksum() != packet.SumBad {
+		t.Errorf("verdict %d, want bad", s.Checksum())
+	}
+}

@@ -154,7 +154,7 @@ func (s *stream) Event(side reassembly.Side, e *reassembly.Event) {
 		x.Detail = fmt.Sprintf("the packet with %d octets from TCP sequence number %d on was captured twice", e.Len, e.Seq)
 	case reassembly.OutOfOrder:
 		x.Kind, x.Fields = "tcp_out_of_order", []qp.Field{seq, n}
-		x.Detail = fmt.Sprintf("%d octets from TCP sequence number %d on came before those in front of them", e.Len, e.Seq)
+		x.Detail = fmt.Sprintf("%d octets from TCP sequence number %d on came late, behind octets that follow them", e.Len, e.Seq)
 	case reassembly.OverlapConflict:
 		x.Severity, x.Kind, x.Fields = qp.Warning, "tcp_overlap_conflict", []qp.Field{seq, n}
 		x.Detail = fmt.Sprintf("%d octets from TCP sequence number %d on came again with another content; the first counts", e.Len, e.Seq)
