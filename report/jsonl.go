@@ -392,15 +392,7 @@ func (j *JSON) QP(s *qp.Summary) {
 	for i := range s.Latency {
 		l := &s.Latency[i]
 		o.nested(l.Kind.String())
-		d := l.Dist
-		o.uint("count", d.Count())
-		o.int("min_ns", d.Min())
-		o.int("mean_ns", d.Mean())
-		o.int("p50_ns", d.Percentile(50))
-		o.int("p90_ns", d.Percentile(90))
-		o.int("p99_ns", d.Percentile(99))
-		o.int("p999_ns", d.Percentile(99.9))
-		o.int("max_ns", d.Max())
+		distribution(o, l.Dist)
 		o.close()
 	}
 	o.close()
