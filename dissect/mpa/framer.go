@@ -121,7 +121,8 @@ type Framer struct {
 	iwarp    bool
 	found    Found
 	inferred bool // markers or crc were found from the data
-	guessed  bool // markers were found so
+	guessed  bool // markers were found so, and may be wrong
+	proof    int  // octets of FPDUs in a row that agree with the guess
 	keep     int
 	mode     mode
 
@@ -277,12 +278,20 @@ func (f *Framer) Push(c *Chunk) int {
 		if c.Doubt != nil && c.Doubt.Damaged() {
 			return f.giveBack(began, boundary, saved, savedOff)
 		}
-		if f.cur.got == f.cur.need && f.cur.need > 0 {
+		switch known := f.cur.need > 0; {
+		case known && !f.guessed:
 			if badAt = -1; began {
 				badAt = boundary
 			}
 			f.deferBad(len(b) == 0)
 			continue
+		case known && began:
+			// The guess may be wrong as well as the FPDU.
+			f.off -= uint64(f.cur.wire)
+			f.cur = partial{}
+			b = c.Data[boundary:]
+		case known:
+			f.swallow(c.Stamp)
 		}
 		if f.bad && !f.trusted && badAt >= 0 {
 			// Neither the CRC nor what follows speaks for its length: what
@@ -291,7 +300,7 @@ func (f *Framer) Push(c *Chunk) int {
 			f.bad, f.cur = false, partial{}
 			b = c.Data[badAt:]
 		}
-		f.lose(c.Stamp)
+		f.lose(c.Stamp, false)
 		f.hold(&Chunk{Data: b, Stamp: c.Stamp, Retrans: c.Retrans})
 		f.trySearch(false)
 		return len(c.Data)
@@ -354,6 +363,31 @@ func (f *Framer) good(b, ulpdu []byte, length int) bool {
 	return false
 }
 
+// guessProof is how many octets in a row must agree with a guess about Markers
+// until it is taken for granted: there would be a Marker among them, or one in a
+// wrong place.
+const guessProof = 2 * MarkerSpacing
+
+// prove counts an FPDU that agrees with a guess about Markers.
+func (f *Framer) prove(o *FPDU) {
+	if !o.Complete || o.CRC == CRCUnchecked {
+		f.proof = 0
+		return
+	}
+	if f.proof += o.Lead + o.Wire; f.proof >= guessProof {
+		f.guessed = false
+	}
+}
+
+// swallow counts the current FPDU as octets that could not be framed.
+func (f *Framer) swallow(at Stamp) {
+	n := uint64(f.cur.wire - f.cur.missing)
+	f.counts.Skipped += n
+	f.counts.Missing += uint64(f.cur.missing)
+	f.skipped(f.off-uint64(f.cur.wire), n, at)
+	f.cur = partial{}
+}
+
 // take hands out an FPDU that lay in c as a whole: n octets, the first lead of
 // them the Marker in front of it.
 func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) {
@@ -379,6 +413,9 @@ func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) 
 	}
 	f.off += uint64(n)
 	f.counts.Framed += uint64(n)
+	if f.guessed {
+		f.prove(o)
+	}
 	f.h.FPDU(o)
 }
 
@@ -455,7 +492,7 @@ func (f *Framer) step(b []byte, c *Chunk) (int, bool) {
 			f.advance(len(b))
 			if at+len(b) == MarkerLen {
 				p.markers++
-				f.checkMarker(c.Stamp)
+				return len(b), f.checkMarker(c.Stamp) || !f.guessed
 			}
 			return len(b), true
 		}
@@ -516,19 +553,20 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 }
 
 // checkMarker compares the Marker that was just taken with where the current
-// FPDU starts.
-func (f *Framer) checkMarker(at Stamp) {
+// FPDU starts, and says whether it points there.
+func (f *Framer) checkMarker(at Stamp) bool {
 	p := &f.cur
 	want := uint16(0)
 	if p.got > 0 {
 		want = uint16(f.off - MarkerLen - p.start)
 	}
 	got := binary.BigEndian.Uint16(p.marker[2:]) &^ 3
-	if got == want {
-		return
+	if got == want || f.guessed {
+		return got == want
 	}
 	f.note = Notice{Kind: NoticeMarker, Off: f.off - MarkerLen, Seq: f.seq + uint32(f.off-MarkerLen), Len: MarkerLen, Stamp: at, Want: want, Got: got}
 	f.h.Notice(&f.note)
+	return false
 }
 
 // finish hands out the FPDU that is complete, and returns false where its CRC
@@ -599,6 +637,9 @@ func (f *Framer) emit(o *FPDU) {
 		f.found = FoundChain
 	}
 	f.cur = partial{}
+	if f.guessed {
+		f.prove(o)
+	}
 	f.h.FPDU(o)
 }
 
@@ -639,9 +680,8 @@ func (f *Framer) Skip(n uint64, at Stamp) {
 	}
 	for n > 0 && f.mode == framing {
 		p := &f.cur
-		if p.need == 0 {
-			// The next header is not there.
-			f.lose(at)
+		if p.need == 0 && !f.skipHead(n, at) {
+			f.lose(at, true)
 			f.holdGap(n)
 			return
 		}
@@ -649,18 +689,45 @@ func (f *Framer) Skip(n uint64, at Stamp) {
 		n -= uint64(k)
 		p.missing += k
 		f.advance(k)
-		if p.got == p.need {
+		if p.need > 0 && p.got == p.need {
 			f.out.CRCWire, f.out.CRCCalc = 0, 0
 			f.finish(at)
 		}
 	}
 }
 
+// skipHead says whether the chain goes on over n missing octets where the next
+// header begins: they are of the Marker in front of it, or the length is known.
+func (f *Framer) skipHead(n uint64, at Stamp) bool {
+	p := &f.cur
+	if f.markers == On && p.got == 0 {
+		if in := (f.off - f.phase) % MarkerSpacing; in < MarkerLen && n <= MarkerLen-in {
+			if p.wire == 0 {
+				p.first = at
+			}
+			p.lead, p.start = true, f.off-in+MarkerLen
+			return true
+		}
+	}
+	if p.got < 2 {
+		return false
+	}
+	p.length = int(binary.BigEndian.Uint16(f.head))
+	if p.length < MinLength || p.length > MaxLength {
+		return false
+	}
+	if f.bad {
+		f.emitBad()
+	}
+	p.need = size(p.length)
+	return true
+}
+
 // skipRun counts up to n missing octets of the current FPDU that are all
 // Marker or all not, and returns their number.
 func (f *Framer) skipRun(n uint64) int {
 	p := &f.cur
-	k := int(min(n, uint64(p.need-p.got)))
+	k := int(min(n, uint64(max(0, p.need-p.got))))
 	if f.markers == On {
 		at := int((f.off - f.phase) % MarkerSpacing)
 		if at < MarkerLen {
@@ -677,31 +744,35 @@ func (f *Framer) skipRun(n uint64) int {
 }
 
 // lose breaks the chain at the current FPDU, and starts a search with what is
-// at hand of it.
-func (f *Framer) lose(at Stamp) {
+// at hand of it. hole says that the header was not captured.
+func (f *Framer) lose(at Stamp, hole bool) {
 	if f.bad {
 		f.emitBad()
 	}
 	p := f.cur
 	f.cur = partial{}
 	f.note = Notice{Kind: NoticeLost, Off: f.off - uint64(p.wire), Seq: f.seq + uint32(f.off-uint64(p.wire)), Stamp: at}
-	if p.got > 0 {
+	if p.got > 0 && !hole {
 		f.note.Off, f.note.Seq, f.note.Header = p.start, f.seq+uint32(p.start), f.head[:p.nhead]
 	}
-	f.off -= uint64(p.wire)
-	f.h.Notice(&f.note)
-	if f.guessed && f.markers == Off {
-		f.markers = Unknown // a stretch without a Marker proves little
+	lead := p.wire - p.got
+	if p.missing > 0 {
+		// Some of the Marker in front, which is no longer needed.
+		f.counts.Missing += uint64(p.missing)
+		f.counts.Skipped += uint64(lead - p.missing)
+		lead = 0
 	}
+	f.off -= uint64(lead + p.got)
+	f.h.Notice(&f.note)
+	if f.guessed {
+		f.markers, f.search.phased = Unknown, false // a stretch that agrees proves little
+	}
+	f.proof = 0
 	f.search.align, f.search.aligned = f.off%4, true // all FPDUs are a multiple of 4 octets long
 	f.startSearch()
-	if p.wire > 0 {
-		raw := make([]byte, 0, MarkerLen+4)
-		if p.lead {
-			raw = append(raw, p.marker[:min(p.wire, MarkerLen)]...)
-		}
-		raw = append(raw, f.head[:p.got]...)
-		f.hold(&Chunk{Data: raw, Stamp: p.first, Retrans: p.retrans})
+	if lead+p.got > 0 {
+		raw := append(make([]byte, 0, MarkerLen+4), p.marker[:lead]...)
+		f.hold(&Chunk{Data: append(raw, f.head[:p.got]...), Stamp: p.first, Retrans: p.retrans})
 	}
 }
 

@@ -266,8 +266,10 @@ func (f *Framer) lock(last bool) bool {
 		f.found = FoundGuess
 	}
 	start := c.off
-	if best.leads(c.off) && s.runOf(c.off-MarkerLen) >= 0 {
-		start -= MarkerLen
+	if best.leads(c.off) && c.off >= MarkerLen {
+		if i := s.runOf(c.off - MarkerLen); i >= 0 && i == s.runOf(c.off) {
+			start -= MarkerLen
+		}
 	}
 	if f.fromStart && start == f.origin {
 		f.found = FoundStart
