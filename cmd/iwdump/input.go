@@ -75,6 +75,9 @@ func (in *input) prepare() error {
 	if in.sel.to, err = parseMoment(in.to); err != nil {
 		return fmt.Errorf("--to: %w", err)
 	}
+	if f, t := in.sel.from, in.sel.to; f.set && t.set && f.relative == t.relative && f.ns > t.ns {
+		return fmt.Errorf("--from %s is later than --to %s", in.from, in.to)
+	}
 	if in.workers < 0 {
 		return fmt.Errorf("--workers: %d is negative", in.workers)
 	}
