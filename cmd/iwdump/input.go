@@ -20,6 +20,7 @@ type input struct {
 	from, to string
 	workers  int
 	startups bool // no recovery of streams whose startup was not seen
+	listing  bool // records are printed as they come
 
 	files  *capture.Files
 	sel    selection
@@ -53,6 +54,9 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 		}
 	}
 	progress := newProgress(in.stderr, in.files)
+	if in.listing && isTerminal(cmd.OutOrStdout()) {
+		progress.w = nil // it would stand in the middle of the listing
+	}
 	stop := o.Stop
 	o.Stop = func() bool {
 		progress.show()
