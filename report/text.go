@@ -41,7 +41,7 @@ type Text struct {
 
 // NewText returns a Text that writes to w.
 func NewText(w io.Writer, o TextOptions) *Text {
-	t := &Text{w: NewWriter(w), o: o, micro: "µs", arrow: "→", dots: "…", widthQP: 4}
+	t := &Text{w: NewWriter(w), o: o, micro: "µs", arrow: "→", dots: "…", widthQP: len("QP 10")}
 	if o.ASCII {
 		t.micro, t.arrow, t.dots = "us", "->", "..."
 	}
@@ -120,7 +120,7 @@ func (t *Text) head(at mpa.Stamp, c *qp.Conn, from qp.Role, has bool) {
 		t.b = strconv.AppendInt(t.b, int64(c.Number), 10)
 	}
 	t.widthQP = max(t.widthQP, len(t.b)-at0)
-	t.pad(at0, t.widthQP+1)
+	t.pad(at0, t.widthQP)
 	t.b = append(t.b, ' ', ' ')
 	if has {
 		t.b = append(t.b, from.Letter(), '>', from.Other().Letter())
