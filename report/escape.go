@@ -11,18 +11,40 @@ import (
 func appendSafe(b []byte, s string) []byte {
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
+		switch {
+		case r == utf8.RuneError && n == 1:
 			b = append(b, `\x`...)
 			b = append(b, hexDigits[s[0]>>4], hexDigits[s[0]&0xF])
-		} else if unicode.IsPrint(r) {
+		case unicode.IsPrint(r):
 			b = append(b, s[:n]...)
-		} else {
-			q := strconv.QuoteRuneToASCII(r)
-			b = append(b, q[1:len(q)-1]...)
+		default:
+			b = appendEscape(b, r)
 		}
 		s = s[n:]
 	}
 	return b
+}
+
+// appendASCII is appendSafe for a terminal that has no other characters.
+func appendASCII(b []byte, s string) []byte {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == 'µ': // of durations
+			b = append(b, 'u')
+		case n > 1:
+			b = appendEscape(b, r)
+		default:
+			b = appendSafe(b, s[:n])
+		}
+		s = s[n:]
+	}
+	return b
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	q := strconv.AppendQuoteRuneToASCII(nil, r)
+	return append(b, q[1:len(q)-1]...)
 }
 
 // appendDump appends data as a hex dump, 16 octets a line: offset, octets, and

@@ -150,6 +150,15 @@ func (v *Overview) Write(w io.Writer, st *decode.Stats, ascii bool) error {
 	return err
 }
 
+// Closing is one line on what was read, for the end of a listing.
+func Closing(st *decode.Stats) string {
+	s := fmt.Sprintf("%s, %s, %s", count(st.Frames, "frame"), count(st.QPs, "QP"), count(st.Messages, "message"))
+	if st.CRCBad > 0 {
+		s += ", " + count(st.CRCBad, "bad CRC")
+	}
+	return s
+}
+
 func count(n uint64, what string) string {
 	if n == 1 {
 		return "1 " + what

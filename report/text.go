@@ -24,22 +24,26 @@ type TextOptions struct {
 // Text writes records as a listing: a line for each message, and events in
 // their place.
 type Text struct {
-	w     *Writer
-	o     TextOptions
-	b     []byte
-	first int64 // time of the first line, or what Start told
-	last  int64
-	begun bool
-	width int // of the column of times
-	micro string
-	arrow string
+	w       *Writer
+	o       TextOptions
+	b       []byte
+	first   int64 // time of the first line, or what Start told
+	last    int64
+	begun   bool
+	width   int // of the column of times
+	widthQP int // of the column of QPs
+	micro   string
+	arrow   string
+	dots    string
+	fpdus   fpduStore // for trees, as is clock
+	clock   clock
 }
 
 // NewText returns a Text that writes to w.
 func NewText(w io.Writer, o TextOptions) *Text {
-	t := &Text{w: NewWriter(w), o: o, micro: "µs", arrow: "→"}
+	t := &Text{w: NewWriter(w), o: o, micro: "µs", arrow: "→", dots: "…", widthQP: len("QP 10")}
 	if o.ASCII {
-		t.micro, t.arrow = "us", "->"
+		t.micro, t.arrow, t.dots = "us", "->", "..."
 	}
 	return t
 }
@@ -65,6 +69,15 @@ const (
 	colorBlue   = "\x1b[34m"
 	colorCyan   = "\x1b[36m"
 )
+
+// safe appends a string that may hold what came from the wire.
+func (t *Text) safe(s string) {
+	if t.o.ASCII {
+		t.b = appendASCII(t.b, s)
+	} else {
+		t.b = appendSafe(t.b, s)
+	}
+}
 
 func (t *Text) color(c string) {
 	if t.o.Color {
@@ -106,7 +119,8 @@ func (t *Text) head(at mpa.Stamp, c *qp.Conn, from qp.Role, has bool) {
 		t.b = append(t.b, "QP "...)
 		t.b = strconv.AppendInt(t.b, int64(c.Number), 10)
 	}
-	t.pad(at0, 5)
+	t.widthQP = max(t.widthQP, len(t.b)-at0)
+	t.pad(at0, t.widthQP)
 	t.b = append(t.b, ' ', ' ')
 	if has {
 		t.b = append(t.b, from.Letter(), '>', from.Other().Letter())
@@ -164,7 +178,7 @@ func (t *Text) Message(m *qp.Message) {
 	if t.o.Dump && len(m.Payload) > 0 {
 		t.b = appendDump(t.b, "        ", m.Payload)
 		if uint64(len(m.Payload)) < m.Size {
-			t.b = fmt.Appendf(t.b, "        … %d more octets are not kept\n", m.Size-uint64(len(m.Payload)))
+			t.b = fmt.Appendf(t.b, "        %s %d more octets are not kept\n", t.dots, m.Size-uint64(len(m.Payload)))
 		}
 	}
 	t.w.Write(t.b)
@@ -273,8 +287,15 @@ func depth(v uint16) string {
 	return strconv.Itoa(int(v))
 }
 
-// FPDU writes the line of an FPDU.
+// FPDU writes the line of an FPDU, where lines of FPDUs are wanted. Trees need
+// FPDUs too: that of a message shows those that it came in.
 func (t *Text) FPDU(f *qp.FPDU) {
+	if t.o.Tree {
+		t.fpdus.add(f)
+	}
+	if !t.o.FPDUs {
+		return
+	}
 	t.b = t.b[:0]
 	t.head(f.Last, f.Conn, f.From, true)
 	t.color(colorDim)
@@ -325,13 +346,13 @@ func (t *Text) Event(e *qp.Event) {
 	case "tcp_gap", "skipped":
 		t.b = append(t.b, "~~~~ "...)
 	}
-	t.b = appendSafe(t.b, strings.ReplaceAll(e.Kind, "_", " "))
+	t.safe(strings.ReplaceAll(e.Kind, "_", " "))
 	t.b = append(t.b, ": "...)
-	t.b = appendSafe(t.b, e.Detail)
+	t.safe(e.Detail)
 	t.color(colorReset)
 	t.b = append(t.b, '\n')
 	t.w.Write(t.b)
 }
 
 // QP writes nothing: Summaries are for the end, see Overview.
-func (t *Text) QP(*qp.Summary) {}
+func (t *Text) QP(s *qp.Summary) { t.fpdus.forget(s.Conn) }

@@ -53,14 +53,15 @@ func (f TimeFormat) appendTime(b []byte, ns, first, last int64) []byte {
 // appendSeconds appends ns as seconds with nine decimals, right-aligned to
 // where the decimal point of most lies.
 func appendSeconds(b []byte, ns int64) []byte {
+	v := uint64(ns)
 	if ns < 0 {
 		b = append(b, '-')
-		ns = -ns
+		v = -v // as int64 the least of them has no opposite
 	}
-	b = strconv.AppendInt(b, ns/1e9, 10)
+	b = strconv.AppendUint(b, v/1e9, 10)
 	b = append(b, '.')
 	var d [9]byte
-	frac := ns % 1e9
+	frac := v % 1e9
 	for i := len(d) - 1; i >= 0; i-- {
 		d[i] = byte('0' + frac%10)
 		frac /= 10
@@ -68,29 +69,29 @@ func appendSeconds(b []byte, ns int64) []byte {
 	return append(b, d[:]...)
 }
 
-// appendDuration appends a duration with three or four digits and a unit.
+// appendDuration appends a duration with three digits, or more where they are
+// all in front of the point, and a unit.
 func appendDuration(b []byte, ns int64, micro string) []byte {
-	v, unit := float64(ns), "ns"
 	switch {
 	case ns < 0:
-		return append(b, "?"...)
+		return append(b, '?')
 	case ns < 1e3:
 		b = strconv.AppendInt(b, ns, 10)
-		return append(b, unit...)
-	case ns < 1e6:
-		v, unit = v/1e3, micro
-	case ns < 1e9:
-		v, unit = v/1e6, "ms"
-	default:
-		v, unit = v/1e9, "s"
+		return append(b, "ns"...)
+	}
+	// What is rounded up to the next unit, or to one digit more, is written so.
+	units := [...]string{micro, "ms", "s"}
+	v, unit := float64(ns)/1e3, 0
+	for unit < len(units)-1 && v >= 999.5 {
+		v, unit = v/1e3, unit+1
 	}
 	prec := 0
 	switch {
-	case v < 10:
+	case v < 9.995:
 		prec = 2
-	case v < 100:
+	case v < 99.95:
 		prec = 1
 	}
 	b = strconv.AppendFloat(b, v, 'f', prec, 64)
-	return append(b, unit...)
+	return append(b, units[unit]...)
 }

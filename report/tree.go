@@ -15,7 +15,7 @@ import (
 func (t *Text) line(depth, from, n int, format string, a ...any) {
 	t.b = append(t.b, strings.Repeat("    ", depth+2)...)
 	text := fmt.Sprintf(format, a...)
-	t.b = appendSafe(t.b, text)
+	t.safe(text)
 	if from >= 0 {
 		t.color(colorDim)
 		if n == 1 {
@@ -51,13 +51,24 @@ func (t *Text) bits(depth, at int, octet, mask uint8, name string, value any) {
 // tree appends every header field of a message.
 func (t *Text) tree(m *qp.Message) {
 	t.line(0, -1, 0, "Frames: %d to %d, %s to %s, sent by the %s", m.First.Frame, m.Last.Frame, m.Conn.Text[m.Side], m.Conn.Text[m.Side.Other()], m.From)
+	t.line(0, -1, 0, "First octet: %s", t.clock.append(nil, m.First.Time))
+	t.line(0, -1, 0, "Last octet: %s", t.clock.append(nil, m.Last.Time))
 	t.line(0, -1, 0, "Stream: octets %d to %d", m.Off, m.End-1)
 	if m.Startup != nil {
 		t.startupTree(m.Startup)
 		return
 	}
-	t.line(0, -1, 0, "MPA: %d FPDUs, CRC %s, every octet captured: %v, sent again: %v", m.FPDUs, m.CRC, m.Complete, m.Retrans)
-	t.headerTree(0, 2, &m.Header)
+	t.line(0, -1, 0, "MPA: %s, CRC %s, every octet captured: %v, sent again: %v", count(uint64(m.FPDUs), "FPDU"), m.CRC, m.Complete, m.Retrans)
+	if fpdus, left := t.fpdus.take(m); len(fpdus) > 0 {
+		for i := range fpdus {
+			t.fpduTree(&fpdus[i])
+		}
+		if left > 0 {
+			t.line(0, -1, 0, "%s %d more FPDUs are not kept", t.dots, left)
+		}
+	} else {
+		t.headerTree(0, 2, &m.Header)
+	}
 	at := 2 + m.Header.Len()
 	switch {
 	case m.Read != nil:
@@ -75,7 +86,7 @@ func (t *Text) tree(m *qp.Message) {
 		t.line(1, at, 4, "Original Request Identifier: 0x%08x", m.AtomicRsp.ID)
 		t.line(1, at+4, 8, "Original Remote Data Value: 0x%016x", m.AtomicRsp.Original)
 	default:
-		t.line(0, -1, 0, "Payload: %d octets, all segments together", m.Size)
+		t.line(0, -1, 0, "Payload: %s, all segments together", count(m.Size, "octet"))
 	}
 }
 
@@ -116,7 +127,7 @@ func (t *Text) startupTree(s *mpa.Startup) {
 		at = 24
 	}
 	if len(s.Private) > 0 {
-		t.line(1, at, len(s.Private), "Private data: %d octets", len(s.Private))
+		t.line(1, at, len(s.Private), "Private data: %s", count(uint64(len(s.Private)), "octet"))
 		t.b = appendDump(t.b, strings.Repeat("    ", 4), s.Private)
 	}
 }

@@ -21,6 +21,7 @@ type input struct {
 	filter   string
 	workers  int
 	startups bool // no recovery of streams whose startup was not seen
+	listing  bool // records are printed as they come
 
 	only   *filter // nil: all
 	files  *capture.Files
@@ -60,6 +61,9 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 		}
 	}
 	progress := newProgress(in.stderr, in.files)
+	if in.listing && isTerminal(cmd.OutOrStdout()) {
+		progress.w = nil // it would stand in the middle of the listing
+	}
 	stop := o.Stop
 	o.Stop = func() bool {
 		progress.show()
@@ -86,6 +90,9 @@ func (in *input) prepare() error {
 		if in.only, err = newFilter(in.filter); err != nil {
 			return err
 		}
+	}
+	if f, t := in.sel.from, in.sel.to; f.set && t.set && f.relative == t.relative && f.ns > t.ns {
+		return fmt.Errorf("--from %s is later than --to %s", in.from, in.to)
 	}
 	if in.workers < 0 {
 		return fmt.Errorf("--workers: %d is negative", in.workers)

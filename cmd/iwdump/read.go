@@ -89,7 +89,7 @@ func (o *readOptions) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	d := decode.Options{Messages: !o.quiet, FPDUs: o.fpdus && !o.quiet}
+	d := decode.Options{Messages: !o.quiet, FPDUs: (o.fpdus || o.verbose && !o.json) && !o.quiet}
 	if o.dump {
 		d.KeepPayload = keepDump
 	}
@@ -101,13 +101,19 @@ func (o *readOptions) run(cmd *cobra.Command, files []string) error {
 	}
 	t := report.NewText(cmd.OutOrStdout(), report.TextOptions{Time: format, Color: color, ASCII: asciiOnly(), Tree: o.verbose, Dump: o.dump, FPDUs: o.fpdus})
 	d.Begin = func(_ []capture.LinkType, first int64) { t.Start(first) }
-	d.Stop = func() bool { return t.Err() != nil }
+	// What a block brought is shown before the next is waited for: the input
+	// may be a pipe from a program that captures.
+	d.Stop = func() bool { return t.Flush() != nil }
+	o.listing = true
 	stats, err := o.decode(cmd, files, t, d)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if stats.QPs == 0 && stats.Frames > 0 {
+	switch {
+	case stats.QPs == 0 && stats.Frames > 0:
 		fmt.Fprintf(cmd.ErrOrStderr(), "iwdump: no iWARP in %d frames and %d TCP connections\n", stats.Frames, stats.TCPConnections)
+	case isTerminal(cmd.ErrOrStderr()):
+		fmt.Fprintf(cmd.ErrOrStderr(), "iwdump: %s\n", report.Closing(&stats))
 	}
 	return o.damage(&stats, err)
 }
@@ -116,7 +122,8 @@ func (o *readOptions) printJSON(cmd *cobra.Command, files []string, d decode.Opt
 	j := report.NewJSON(cmd.OutOrStdout())
 	d.Operations = true
 	d.Begin = func(links []capture.LinkType, _ int64) { j.Capture(o.files.Names(), links) }
-	d.Stop = func() bool { return j.Err() != nil }
+	d.Stop = func() bool { return j.Flush() != nil }
+	o.listing = true
 	var sink qp.Sink = j
 	if o.quiet {
 		sink = summaries{sink}

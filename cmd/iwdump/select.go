@@ -38,7 +38,7 @@ func (s *selection) begin(first int64) {
 		case !m.set:
 			return none
 		case m.relative:
-			return first + m.ns
+			return later(first, m.ns)
 		}
 		return m.ns
 	}
@@ -118,29 +118,68 @@ func parseRanges(text string) (spans []span, err error) {
 }
 
 // parseMoment parses a time: RFC 3339, seconds since 1970, or a duration since
-// the first frame that begins with "+".
+// the first frame that begins with "+". Times that do not fit become the
+// earliest or latest that do, so that all frames lie on the right side of them.
 func parseMoment(text string) (moment, error) {
 	if text == "" {
 		return moment{}, nil
 	}
 	if rest, ok := strings.CutPrefix(text, "+"); ok {
-		if d, err := time.ParseDuration(rest); err == nil {
+		if ns, ok := parseSeconds(rest); ok {
+			return moment{set: true, relative: true, ns: ns}, nil
+		}
+		if d, err := time.ParseDuration(rest); err == nil && d >= 0 {
 			return moment{set: true, relative: true, ns: int64(d)}, nil
 		}
-		if v, err := strconv.ParseFloat(rest, 64); err == nil {
-			return moment{set: true, relative: true, ns: int64(v * 1e9)}, nil
-		}
-		return moment{}, fmt.Errorf("%q is no duration", rest)
+		return moment{}, fmt.Errorf("%q is no duration: give +2.5, +300ms or +1m30s", text)
 	}
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return moment{set: true, ns: t.UnixNano()}, nil
+		return moment{set: true, ns: nanoseconds(t)}, nil
 	}
-	if whole, frac, _ := strings.Cut(text, "."); len(frac) <= 9 {
-		seconds, err := strconv.ParseInt(whole, 10, 64)
-		nanos, errFrac := strconv.ParseInt((frac + "000000000")[:9], 10, 64)
-		if err == nil && errFrac == nil && seconds < math.MaxInt64/1_000_000_000 {
-			return moment{set: true, ns: seconds*1e9 + nanos}, nil
+	rest, before := strings.CutPrefix(text, "-")
+	if ns, ok := parseSeconds(rest); ok {
+		if before {
+			ns = -ns
 		}
+		return moment{set: true, ns: ns}, nil
 	}
 	return moment{}, fmt.Errorf("%q is no time: give 2006-01-02T15:04:05Z, seconds since 1970, or +DURATION since the first frame", text)
+}
+
+// parseSeconds parses digits with at most nine decimals into nanoseconds. The
+// decimals are not rounded as those of a float64 would be.
+func parseSeconds(text string) (ns int64, ok bool) {
+	whole, frac, _ := strings.Cut(text, ".")
+	if whole == "" || len(frac) > 9 || strings.Trim(whole+frac, "0123456789") != "" {
+		return 0, false
+	}
+	nanos, err := strconv.ParseInt((frac + "000000000")[:9], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || seconds > (math.MaxInt64-nanos)/1e9 {
+		return math.MaxInt64, true
+	}
+	return seconds*1e9 + nanos, true
+}
+
+// nanoseconds is t in nanoseconds since 1970. Time.UnixNano is undefined for
+// years before 1678 and after 2262.
+func nanoseconds(t time.Time) int64 {
+	switch s := t.Unix(); {
+	case s >= math.MaxInt64/1_000_000_000:
+		return math.MaxInt64
+	case s <= math.MinInt64/1_000_000_000:
+		return math.MinInt64
+	}
+	return t.UnixNano()
+}
+
+// later is ns and d, which is not negative, or the latest time.
+func later(ns, d int64) int64 {
+	if ns > math.MaxInt64-d {
+		return math.MaxInt64
+	}
+	return ns + d
 }
