@@ -130,7 +130,7 @@ func (b *bench) measure(in input) error {
 	if err != nil {
 		return err
 	}
-	if os.Getenv("KEEP") == "" { defer os.Remove(path) }
+	defer os.Remove(path)
 	if err := b.check(path, in, t); err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ const tick = 1e9
 // generation is how many octets of the capture, from one Expire of an Assembler
 // to the next, its memory stays valid for behind them. It does not depend on
 // blocks, so that what an Assembler still remembers does not either.
-const generation = 256 << 10
+const generation = 64 << 10
 
 // Run decodes everything that src has and hands the records to sink, in the
 // order of the frames that complete them, whatever the number of workers. It
