@@ -95,3 +95,87 @@ func TestSchema(t *testing.T) {
 		}
 	}
 }
+
+// Every field has a description, and an object takes no field that the schema
+// does not have, save an event those that its kind needs: so it is kept current.
+func TestSchemaComplete(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.SchemaJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		x, ok := v.(map[string]any)
+		if !ok {
+			return
+		}
+		fields, _ := x["properties"].(map[string]any)
+		if more := x["additionalProperties"]; fields != nil && more != false && path != "event" {
+			t.Errorf("%s takes other fields", path)
+		}
+		for name, f := range fields {
+			f, _ := f.(map[string]any)
+			if text, _ := f["description"].(string); text == "" && name != "record" && name != "schema" {
+				t.Errorf("%s/%s has no description", path, name)
+			}
+			walk(path+"/"+name, f)
+		}
+		walk(path+"/*", x["additionalProperties"])
+		walk(path+"/[]", x["items"])
+	}
+	defs := doc.(map[string]any)["$defs"].(map[string]any)
+	for name, def := range defs {
+		walk(name, def)
+	}
+	if len(defs) != 7 {
+		t.Errorf("%d records, the contract has 7", len(defs))
+	}
+}
+
+// The schema refuses what the contract does: null, numbers for STags, times
+// with other decimals, unknown fields.
+func TestSchemaRefuses(t *testing.T) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.SchemaJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json") // as a user does, with all records in one
+	if err != nil {
+		t.Fatal(err)
+	}
+	const good = `{"record":"message","qp":1,"n":3,"time":"2026-12-01T06:25:19.004512345Z","end_time":"2026-12-01T06:25:19.004512345Z",` +
+		`"frame":12,"end_frame":12,"from":"initiator","src":"10.0.0.1:1","dst":"10.0.0.2:2","op":"rdma_write","size":3,"fpdus":1,"complete":true,"crc":"ok",` +
+		`"stag":"0x0000a1b2","to":"0x00007f0000001000"}`
+	valid := func(line string) error {
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		return s.Validate(v)
+	}
+	if err := valid(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{`"size":3`, `"size":null`},
+		{`"size":3`, `"size":-1`},
+		{`"size":3`, `"size":3,"colour":"red"`},
+		{`"stag":"0x0000a1b2"`, `"stag":41394`},
+		{`"stag":"0x0000a1b2"`, `"stag":"0xa1b2"`},
+		{`.004512345Z","end`, `.004512Z","end`},
+		{`"op":"rdma_write"`, `"op":"RDMA Write"`},
+		{`"crc":"ok"`, `"crc":"good"`},
+		{`"from":"initiator"`, `"from":"client"`},
+		{`"qp":1`, `"qp":0`},
+		{`"qp":1,`, ``},
+		{`"record":"message"`, `"record":"packet"`},
+	} {
+		if line := strings.Replace(good, c[0], c[1], 1); line == good || valid(line) == nil {
+			t.Errorf("%s for %s is taken", c[1], c[0])
+		}
+	}
+}
