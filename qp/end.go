@@ -17,6 +17,10 @@ type Ending struct {
 	CRC       bool
 	Markers   [2]bool
 	Inferred  bool // CRC or Markers were found from the data
+
+	AboveMSS    uint64 // FPDUs larger than the MSS of their receiver
+	LargestFPDU int    // octets
+	CaptureEnd  int64  // time of the last frame of the capture, where that ends the QP
 }
 
 // ends takes a Terminate: it ends the stream, and all that is outstanding
@@ -109,6 +113,10 @@ func (q *QP) End(e *Ending) {
 	s := &q.sum
 	s.Conn, s.Roles, s.Start, s.End = q.c, q.roles, e.Start, e.At
 	s.Stream, s.CRC, s.Markers, s.Inferred = e.Streams, e.CRC, e.Markers, e.Inferred
+	s.AboveMSS, s.LargestFPDU, s.CaptureEnd = e.AboveMSS, e.LargestFPDU, e.CaptureEnd
+	for i := range q.sides {
+		s.Limit[i] = q.sides[i].limit
+	}
 	s.Handshake = s.Request != nil && s.Reply != nil
 	switch {
 	case s.Reply != nil && s.Reply.Reject:

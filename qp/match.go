@@ -76,7 +76,7 @@ func (q *QP) requested(x *Message) {
 	depth := s.requests.n
 	s.requests.at(depth - 1).depth = depth
 	q.sum.MaxDepth[x.Side] = max(q.sum.MaxDepth[x.Side], depth)
-	if s.limit > 0 && depth > s.limit && !s.exceeded && !s.lost {
+	if s.limit >= 0 && depth > s.limit && !s.exceeded && !s.lost && !x.RTR {
 		s.exceeded = true
 		q.tell(Warning, "rdmap_violation", x.Side, x.Last, x.N,
 			fmt.Sprintf("%d reads and atomics are outstanding, where the IRD and ORD agreed on allow %d", depth, s.limit),

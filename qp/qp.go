@@ -59,7 +59,7 @@ type side struct {
 
 	lost       bool   // messages of it may be missing: its matches are not to be relied on
 	messages   uint64 // RDMAP messages
-	limit      int    // on outstanding requests; 0 is none that is known
+	limit      int    // on outstanding requests; -1 where none is known
 	exceeded   bool   // that was told
 	terminated bool   // it sent a Terminate
 	acked      uint64 // octets of it below this were acknowledged
@@ -68,7 +68,11 @@ type side struct {
 
 // New returns the QP of a connection, which hands its records to sink.
 func New(c *Conn, sink Sink, o Options) *QP {
-	return &QP{c: c, sink: sink, o: o, roles: [2]Role{RoleA, RoleB}}
+	q := &QP{c: c, sink: sink, o: o, roles: [2]Role{RoleA, RoleB}}
+	for i := range q.sides {
+		q.sides[i].limit = -1
+	}
+	return q
 }
 
 // Role returns what a side is, as far as is known.

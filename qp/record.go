@@ -249,29 +249,33 @@ type Stream struct {
 
 // A Summary is what can be said of a QP at its end, or the capture's.
 type Summary struct {
-	Conn      *Conn
-	Roles     [2]Role   // by Side
-	Start     mpa.Stamp // of its first segment
-	End       mpa.Stamp // of its last
-	State     State
-	EndedBy   Role // who sent the first FIN, RST, Terminate or reject, where HasEnded
-	HasEnded  bool
-	Handshake bool // both startup frames were seen
-	Request   *mpa.Startup
-	Reply     *mpa.Startup
-	Inferred  bool    // Markers and CRC were found from the data
-	CRC       bool    // in use
-	Markers   [2]bool // by Side: that side sends them
-	RTR       string  // "send", "write", "read"; empty for none
-	Messages  [rdmap.Ops]uint64
-	Octets    [rdmap.Ops]uint64 // that they carry: the sum of Message.Size
-	Sent      [2]uint64         // by Side: messages it sent
-	Payload   [2]uint64         // by Side: octets of payload it sent
-	FPDUs     [4]uint64         // by mpa.CRC
-	Stream    [2]Stream         // by Side
-	MaxDepth  [2]int            // by Side: most reads and atomics that it had outstanding
-	Events    [3]uint64         // by Severity
-	Latency   []Latency         // by operation, those that occurred
+	Conn        *Conn
+	Roles       [2]Role   // by Side
+	Start       mpa.Stamp // of its first segment
+	End         mpa.Stamp // of its last
+	State       State
+	EndedBy     Role // who sent the first FIN, RST, Terminate or reject, where HasEnded
+	HasEnded    bool
+	Handshake   bool // both startup frames were seen
+	Request     *mpa.Startup
+	Reply       *mpa.Startup
+	Inferred    bool    // Markers and CRC were found from the data
+	CRC         bool    // in use
+	Markers     [2]bool // by Side: that side sends them
+	RTR         string  // "send", "write", "read"; empty for none
+	Messages    [rdmap.Ops]uint64
+	Octets      [rdmap.Ops]uint64 // that they carry: the sum of Message.Size
+	Sent        [2]uint64         // by Side: messages it sent
+	Payload     [2]uint64         // by Side: octets of payload it sent
+	FPDUs       [4]uint64         // by mpa.CRC
+	Stream      [2]Stream         // by Side
+	Limit       [2]int            // by Side: on reads and atomics outstanding, by IRD and ORD; -1 where none is known
+	AboveMSS    uint64            // FPDUs larger than the MSS of the receiver
+	LargestFPDU int               // octets
+	CaptureEnd  int64             // time of the last frame of the capture, where that ends the QP, in ns
+	MaxDepth    [2]int            // by Side: most reads and atomics that it had outstanding
+	Events      [3]uint64         // by Severity
+	Latency     []Latency         // by operation, those that occurred
 }
 
 // A Latency is the distribution of the latencies of one kind of operation.

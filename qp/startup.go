@@ -101,11 +101,11 @@ func (q *QP) agreement(x *Message) {
 	q.sides[x.Side].limit = depthLimit(rep.ORD, req.IRD)
 }
 
-// depthLimit is how many reads may be outstanding, 0 where that is not known.
+// depthLimit is how many reads may be outstanding, -1 where that is not known.
 func depthLimit(ord, ird uint16) int {
 	switch {
 	case ord == mpa.NotNegotiated && ird == mpa.NotNegotiated:
-		return 0
+		return -1
 	case ord == mpa.NotNegotiated:
 		return int(ird)
 	case ird == mpa.NotNegotiated:

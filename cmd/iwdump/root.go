@@ -33,7 +33,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, syscall.EPIPE):
 		return exitOK // whoever reads has seen enough
-	case errors.Is(err, errInput):
+	case errors.Is(err, errInput), errors.Is(err, errFound):
 		return exitInput
 	}
 	var failed *os.PathError
@@ -62,6 +62,6 @@ packets, or hold only headers.`),
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("color", "auto", "when to use colours: auto, always or never")
-	root.AddCommand(readCommand(), qpsCommand(), latencyCommand(), schemaCommand(), versionCommand())
+	root.AddCommand(readCommand(), qpsCommand(), latencyCommand(), checkCommand(), schemaCommand(), versionCommand())
 	return root
 }

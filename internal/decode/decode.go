@@ -217,6 +217,7 @@ func (r *run) single() (Stats, error) {
 		r.ask()
 	}
 	r.begin(nil)
+	w.captureEnd = r.stats.LastTime
 	w.asm.Flush()
 	r.kept.release()
 	r.stats.TCPConnections = w.asm.Connections()

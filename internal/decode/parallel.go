@@ -39,6 +39,7 @@ const (
 type job struct {
 	block *capture.Block // nil behind the last
 	end   uint64         // octets of the capture up to its end
+	last  int64          // time of its last frame so far
 	parts []part
 	wg    sync.WaitGroup
 }
@@ -74,7 +75,7 @@ func (r *run) parallel() (Stats, error) {
 		if b != nil {
 			r.spread(b, j, spread)
 		}
-		j.end = r.stats.Octets
+		j.end, j.last = r.stats.Octets, r.stats.LastTime
 		j.wg.Add(n)
 		for _, q := range queues {
 			q <- j
@@ -129,6 +130,7 @@ func (w *worker) work(i int, queue <-chan *job) {
 		w.sink = &p.out
 		if j.block == nil {
 			p.out.at(math.MaxUint64, false)
+			w.captureEnd = j.last
 			w.asm.Flush()
 			j.wg.Done()
 			continue

@@ -24,9 +24,11 @@ type worker struct {
 	sink   qp.Sink
 	asm    *reassembly.Assembler
 	budget mpa.Budget
-	fpdu   qp.FPDU
-	seg    ddp.Segment
-	chunk  mpa.Chunk
+	// captureEnd is the time of the last frame, while what is left is flushed.
+	captureEnd int64
+	fpdu       qp.FPDU
+	seg        ddp.Segment
+	chunk      mpa.Chunk
 }
 
 func newWorker(sink qp.Sink, o Options) *worker {
@@ -52,6 +54,10 @@ type stream struct {
 	sid  [2]direction
 	qp   *qp.QP // nil until the connection is known to be iWARP
 	conn *qp.Conn
+
+	mss      [2]int // what the receiver of each side takes in a segment, 0 where not known
+	aboveMSS uint64
+	largest  int
 
 	early  []early
 	events uint64 // those that early has no room for
@@ -148,6 +154,9 @@ func (s *stream) Event(side reassembly.Side, e *reassembly.Event) {
 	switch e.Kind {
 	case reassembly.Retransmission:
 		x.Kind, x.Fields = "tcp_retransmission", []qp.Field{seq, n}
+		if e.Time > 0 {
+			x.Fields = append(x.Fields, qp.Field{Name: "after_ns", Num: e.Time})
+		}
 		x.Detail = fmt.Sprintf("%d octets from TCP sequence number %d on are sent again", e.Len, e.Seq)
 	case reassembly.Duplicate:
 		x.Kind, x.Fields = "tcp_duplicate", []qp.Field{seq, n}
@@ -206,7 +215,7 @@ func (s *stream) End(e *reassembly.End) {
 			s.sid[i].ddp.Flush()
 		}
 	}
-	end := &qp.Ending{By: qp.Side(e.By), HasBy: e.HasBy, At: at, Start: mpa.Stamp(s.tcp.Start)}
+	end := &qp.Ending{AboveMSS: s.aboveMSS, LargestFPDU: s.largest, CaptureEnd: s.w.captureEnd, By: qp.Side(e.By), HasBy: e.HasBy, At: at, Start: mpa.Stamp(s.tcp.Start)}
 	switch {
 	case e.Kind == reassembly.EndClosed || e.Kind == reassembly.EndOpen && e.Fin[0] && e.Fin[1]:
 		end.State = qp.Closed
@@ -243,6 +252,10 @@ func (s *stream) recognised() {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))
 		}
 	}
+	for i := range s.mss {
+		_, _, mss := s.tcp.SYN(reassembly.Side(1 - i))
+		s.mss[i] = int(mss)
+	}
 	for i := range s.early {
 		s.qp.Event(&s.early[i].event)
 	}
@@ -267,6 +280,12 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 		d.ddp = ddp.NewAssembler(d, keepHeaders+s.w.o.KeepPayload, f.Found == mpa.FoundStart)
 	}
 	s.qp.FPDU(f.CRC)
+	if n := f.Wire; n > s.largest {
+		s.largest = n
+	}
+	if n := s.mss[side]; n > 0 && f.Wire > n {
+		s.aboveMSS++
+	}
 	h, n, err := ddp.Parse(f.ULPDU)
 	if s.w.o.FPDUs && err == nil {
 		x := &s.w.fpdu
