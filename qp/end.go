@@ -108,6 +108,9 @@ func (q *QP) blamed(x *Message) *brief {
 // End takes the end of the connection, or of the capture. It is the last call.
 func (q *QP) End(e *Ending) {
 	for i := range q.sides {
+		for k := range q.sides[i].early.n {
+			q.unasked(Side(i), q.sides[i].early.at(k))
+		}
 		q.open(Side(i), StatusUnanswered, e.At)
 	}
 	s := &q.sum

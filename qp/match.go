@@ -26,6 +26,7 @@ type request struct {
 	first   mpa.Stamp
 	last    mpa.Stamp
 	depth   int
+	losses  int // of the other side when it was sent
 	retrans bool
 }
 
@@ -36,7 +37,7 @@ type response struct {
 	last    mpa.Stamp
 	whole   bool // every octet of it was captured
 	retrans bool
-	off     uint64
+	losses  int // of the other side when it came
 }
 
 // fits says that p can answer r. A response with octets missing may begin
@@ -57,18 +58,19 @@ func (r *request) fits(p *response) bool {
 // requested takes a Read Request or an Atomic Request.
 func (q *QP) requested(x *Message) {
 	s := &q.sides[x.Side]
-	r := request{m: brief{n: x.N, op: x.Op}, first: x.First, last: x.Last, retrans: x.Retrans}
+	r := request{m: brief{n: x.N, op: x.Op}, first: x.First, last: x.Last, retrans: x.Retrans, losses: q.sides[x.Side.Other()].losses}
 	if x.Read != nil {
 		r.m.stag, r.m.to, r.m.size = x.Read.SinkSTag, x.Read.SinkTO, uint64(x.Read.Size)
 	} else {
 		r.m.id, r.m.stag, r.m.to, r.m.size = x.AtomicReq.ID, x.AtomicReq.STag, x.AtomicReq.TO, 8
 	}
-	// Where this side lags behind, its answer may have come.
 	for i := range s.early.n {
-		if p := s.early.at(i); p.last.Time >= r.last.Time && r.fits(p) {
-			r.depth = s.requests.n + 1
-			q.done(x.Side, &r, p)
-			s.early.drop(i + 1)
+		if p := s.early.at(i); r.fits(p) {
+			if p.last.Time >= r.last.Time {
+				r.depth = s.requests.n + 1
+				q.done(x.Side, &r, p)
+			}
+			s.early.remove(i)
 			return
 		}
 	}
@@ -85,84 +87,76 @@ func (q *QP) requested(x *Message) {
 }
 
 // answered finds the request that a response answers: they are answered in
-// order (RFC 5040, section 5.5; RFC 7306, section 7).
+// order (RFC 5040, section 5.5; RFC 7306, section 7). A response can be handed
+// in before its request: where the side that asked lags behind since it had to
+// be searched, and where a mirror brought the two in disorder.
 func (q *QP) answered(x *Message, p response) {
 	asker := x.Side.Other()
 	a, s := &q.sides[asker], &q.sides[x.Side]
-	tolerant := a.lost || s.lost
-	if a.requests.n == 0 {
-		if tolerant {
-			a.early.push(p, maxEarly)
-		} else {
-			q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, x.Op.Title()+" without a request")
-		}
-		return
-	}
+	p.losses = a.losses
 	at := 0
-	for at < a.requests.n && !a.requests.at(at).fits(&p) {
+	most := min(a.requests.n, maxLook)
+	for at < most && !a.requests.at(at).fits(&p) {
 		at++
-		if !tolerant {
-			break // only the first can be it, but for the look below
-		}
 	}
-	r := a.requests.at(0)
 	switch {
-	case at == 0:
-		a.lost, s.lost = false, false // they go together again
-	case tolerant && at < a.requests.n:
+	case at == most:
+		if a.requests.n > 0 && q.misfits(x, &p, a.requests.at(0)) {
+			at = 0
+			break
+		}
+		if a.early.n == maxEarly {
+			q.unasked(asker, a.early.at(0))
+		}
+		a.early.push(p, maxEarly)
+		return
+	case at > 0 && (a.lost || s.lost):
 		// The answers in between were not captured: nothing can be said of
 		// their requests.
 		a.requests.drop(at)
-		r = a.requests.at(0)
-		s.lost, a.lost = false, false
-	case tolerant:
-		a.early.push(p, maxEarly)
-		return
-	default:
-		if !q.outOfTurn(x, &p, asker) {
-			return
-		}
-		r = a.requests.at(0)
+		at = 0
+	case at > 0:
+		q.tell(Error, "rdmap_violation", x.Side, x.First, x.N,
+			fmt.Sprintf("%s answers #%d before the %d requests in front of it are answered", x.Op.Title(), a.requests.at(at).m.n, at))
 	}
-	req := *r
-	a.requests.drop(1)
-	x.Answers, x.Latency = req.m.n, p.last.Time-req.last.Time
-	q.done(asker, &req, &p)
+	a.lost, s.lost = false, false // they go together again
+	r := *a.requests.at(at)
+	a.requests.remove(at)
+	if p.last.Time < r.last.Time {
+		return // a mirror brought them in disorder: that is no time
+	}
+	x.Answers, x.Latency = r.m.n, p.last.Time-r.last.Time
+	q.done(asker, &r, &p)
 }
 
-// outOfTurn takes a response that is not the one that is due, and tells what is
-// wrong with it. It brings the request that is answered to the front, and says
-// whether there is one.
-func (q *QP) outOfTurn(x *Message, p *response, asker Side) bool {
-	a := &q.sides[asker]
-	for i := 1; i < min(a.requests.n, maxEarly); i++ {
-		if r := *a.requests.at(i); r.fits(p) {
-			q.tell(Error, "rdmap_violation", x.Side, x.First, x.N,
-				fmt.Sprintf("%s answers #%d before the %d requests in front of it are answered", x.Op.Title(), r.m.n, i))
-			a.requests.remove(i)
-			a.requests.first = (a.requests.first - 1 + len(a.requests.buf)) % len(a.requests.buf)
-			a.requests.n++
-			*a.requests.at(0) = r
-			return true
-		}
+// misfits tells what is wrong with a response to where the first request asked
+// for it, and says whether it is one.
+func (q *QP) misfits(x *Message, p *response, r *request) bool {
+	if p.m.op != rdmap.OpReadResponse || r.m.op != rdmap.OpReadRequest || p.m.stag != r.m.stag || !p.whole || q.sides[x.Side].lost {
+		return false
 	}
-	r := a.requests.at(0)
 	what := ""
 	switch {
-	case r.m.op == rdmap.OpAtomicRequest && p.m.op == rdmap.OpAtomicResponse:
-		what = fmt.Sprintf("request identifier 0x%08x, asked with 0x%08x", p.m.id, r.m.id)
-	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse && (p.m.stag != r.m.stag || p.m.to != r.m.to):
-		what = fmt.Sprintf("goes to %s+0x%x, asked for at %s+0x%x", hex32(p.m.stag), p.m.to, hex32(r.m.stag), r.m.to)
-	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse && p.m.size < r.m.size:
-		what = fmt.Sprintf("is shorter than asked: %d octets of %d", p.m.size, r.m.size)
-	case r.m.op == rdmap.OpReadRequest && p.m.op == rdmap.OpReadResponse:
-		what = fmt.Sprintf("is longer than asked: %d octets for %d", p.m.size, r.m.size)
-	default:
-		q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, fmt.Sprintf("%s, where #%d is the next request to be answered", x.Op.Title(), r.m.n))
+	case p.m.to != r.m.to && p.m.size == r.m.size:
+		what = fmt.Sprintf("goes to %s+0x%x, asked for at +0x%x", hex32(p.m.stag), p.m.to, r.m.to)
+	case p.m.to != r.m.to:
 		return false
+	case p.m.size < r.m.size:
+		what = fmt.Sprintf("is shorter than asked: %d octets of %d", p.m.size, r.m.size)
+	default:
+		what = fmt.Sprintf("is longer than asked: %d octets for %d", p.m.size, r.m.size)
 	}
 	q.tell(Error, "rdmap_violation", x.Side, x.First, x.N, fmt.Sprintf("%s %s (#%d)", x.Op.Title(), what, r.m.n))
 	return true
+}
+
+// unasked tells of a response whose request never came, unless the capture may
+// have lost it.
+func (q *QP) unasked(asker Side, p *response) {
+	if q.sides[asker].losses > 0 {
+		return
+	}
+	q.tell(Error, "rdmap_violation", asker.Other(), p.first, p.m.n, p.m.op.Title()+" without a request")
 }
 
 // done reports a request with its answer.
@@ -196,6 +190,9 @@ func (q *QP) open(asker Side, status Status, at mpa.Stamp) {
 	s := &q.sides[asker]
 	for i := range s.requests.n {
 		r := s.requests.at(i)
+		if q.sides[asker.Other()].losses > r.losses {
+			continue // its answer may be what the capture lacks
+		}
 		o := q.begin(asker, r)
 		o.Status, o.End, o.Latency = status, at, at.Time-r.last.Time
 		q.finish(o)

@@ -13,6 +13,7 @@ const (
 	maxRequests  = 1 << 14 // reads and atomics outstanding, a side; the 14 bits of an ORD (RFC 6581, section 9)
 	maxTransfers = 4096    // messages not yet acknowledged, a side
 	maxEarly     = 64      // responses whose request has not come, a side
+	maxLook      = 256     // requests that are looked at for the one that is answered
 	maxRecent    = 64      // messages that a Terminate may blame, a side
 	maxInvalid   = 8       // STags that were invalidated, a side
 	maxTold      = 16      // unanswered requests that are told one by one
@@ -58,6 +59,7 @@ type side struct {
 	invalid   ring[uint32]
 
 	lost       bool   // messages of it may be missing: its matches are not to be relied on
+	losses     int    // how often that was told
 	messages   uint64 // RDMAP messages
 	limit      int    // on outstanding requests; -1 where none is known
 	exceeded   bool   // that was told
@@ -109,7 +111,10 @@ func (q *QP) tell(sev Severity, kind string, side Side, at mpa.Stamp, n int, det
 func (q *QP) FPDU(c mpa.CRC) { q.sum.FPDUs[c]++ }
 
 // Lost tells that octets of a side are missing, or could not be framed.
-func (q *QP) Lost(side Side) { q.sides[side].lost = true }
+func (q *QP) Lost(side Side) {
+	q.sides[side].lost = true
+	q.sides[side].losses++
+}
 
 // Message takes a message of a side. Messages of a side come in its order;
 // those of the two sides need not, where one of them had to be searched for
@@ -146,10 +151,10 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 	case rdmap.OpReadResponse:
 		q.sum.Payload[side] += m.Size
 		q.answered(x, response{m: brief{n: x.N, op: op, stag: m.Header.STag, to: m.Header.TO, size: m.Size}, first: m.First, last: m.Last,
-			whole: m.Complete && m.Done, retrans: m.Retrans, off: m.Off})
+			whole: m.Complete && m.Done, retrans: m.Retrans})
 	case rdmap.OpAtomicResponse:
 		if x.AtomicRsp != nil {
-			q.answered(x, response{m: brief{n: x.N, op: op, id: x.AtomicRsp.ID}, first: m.First, last: m.Last, whole: true, retrans: m.Retrans, off: m.Off})
+			q.answered(x, response{m: brief{n: x.N, op: op, id: x.AtomicRsp.ID}, first: m.First, last: m.Last, whole: true, retrans: m.Retrans})
 		}
 	case rdmap.OpTerminate:
 		// told behind the message itself

@@ -94,7 +94,7 @@ func (q *QP) agreement(x *Message) {
 		mismatch(Warning, "the A bits of Request and Reply differ (RFC 6581, section 9.2)")
 	}
 	if rep.PeerToPeer && req.PeerToPeer && !(req.SendRTR && rep.SendRTR || req.WriteRTR && rep.WriteRTR || req.ReadRTR && rep.ReadRTR) {
-		mismatch(Error, "no ready-to-receive message is offered by one side and accepted by the other")
+		mismatch(Warning, "no ready-to-receive message is offered by one side and accepted by the other")
 	}
 	initiator := x.Side.Other()
 	q.sides[initiator].limit = depthLimit(req.ORD, rep.IRD)
