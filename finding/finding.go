@@ -68,7 +68,6 @@ type tracked struct {
 	slowest     qp.Operation
 	dists       map[qp.OpKind]*latency.Dist
 	unanswered  bool
-	lastRetrans time.Duration
 	holes       bool
 }
 

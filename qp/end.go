@@ -14,8 +14,8 @@ type Ending struct {
 	HasBy     bool
 	Start, At mpa.Stamp // of the first segment, and of the last
 	Streams   [2]Stream
-	CRC       bool
-	Markers   [2]bool
+	CRC       mpa.Use // Unknown where nothing tells
+	Markers   [2]mpa.Use
 	Inferred  bool // CRC or Markers were found from the data
 
 	AboveMSS    uint64 // FPDUs larger than the MSS of their receiver

@@ -259,10 +259,10 @@ type Summary struct {
 	Handshake   bool // both startup frames were seen
 	Request     *mpa.Startup
 	Reply       *mpa.Startup
-	Inferred    bool    // Markers and CRC were found from the data
-	CRC         bool    // in use
-	Markers     [2]bool // by Side: that side sends them
-	RTR         string  // "send", "write", "read"; empty for none
+	Inferred    bool       // Markers and CRC were found from the data
+	CRC         mpa.Use    // whether CRCs are used; Unknown where nothing tells
+	Markers     [2]mpa.Use // by Side: whether that side sends them
+	RTR         string     // "send", "write", "read"; empty for none
 	Messages    [rdmap.Ops]uint64
 	Octets      [rdmap.Ops]uint64 // that they carry: the sum of Message.Size
 	Sent        [2]uint64         // by Side: messages it sent

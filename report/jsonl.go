@@ -411,10 +411,14 @@ func (j *JSON) agreed(s *qp.Summary) {
 	if first != nil {
 		o.uint("revision", uint64(first.Revision))
 	}
-	o.bool("crc", s.CRC)
+	if s.CRC != mpa.Unknown {
+		o.bool("crc", s.CRC == mpa.On)
+	}
 	o.nested("markers")
 	for side, r := range s.Roles {
-		o.bool(r.String(), s.Markers[side])
+		if s.Markers[side] != mpa.Unknown {
+			o.bool(r.String(), s.Markers[side] == mpa.On)
+		}
 	}
 	o.close()
 	if s.Inferred {

@@ -142,12 +142,7 @@ func (p *Perfetto) Write(w io.Writer) error {
 		if x.Measure != qp.MeasureResponse {
 			continue
 		}
-		open := slices.DeleteFunc(depth[k], func(until int64) bool {
-			if until > x.Start.Time {
-				return false
-			}
-			return true
-		})
+		open := slices.DeleteFunc(depth[k], func(until int64) bool { return until <= x.Start.Time })
 		depth[k] = append(open, end)
 		p.counter(emit, o, pid, "outstanding "+x.From.String(), x.Start.Time, uint64(len(depth[k])))
 	}

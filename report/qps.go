@@ -155,11 +155,11 @@ func agreed(s *qp.Summary) string {
 	} else {
 		fmt.Fprintf(&b, "v%d", first.Revision)
 	}
-	if s.CRC {
+	if s.CRC == mpa.On {
 		b.WriteString(" CRC")
 	}
-	for side, on := range s.Markers {
-		if on {
+	for side, use := range s.Markers {
+		if use == mpa.On {
 			fmt.Fprintf(&b, " markers %c", s.Roles[side].Letter())
 		}
 	}

@@ -98,6 +98,9 @@ func (f *Framer) best(last, aligned bool) (result, bool) {
 				best.wrong++
 			}
 		}
+		if g.support >= 3 {
+			break // no stretch without Markers speaks against that
+		}
 	}
 	return best, best.root.sum > 0
 }

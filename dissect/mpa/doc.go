@@ -31,6 +31,12 @@
 //   - Headers in front of a proven one are accepted where their length leads
 //     exactly to it (14 bits for the length, 14 or more for the header).
 //
+// Where a stream whose startup was not seen has Markers is a guess until FPDUs
+// of 1024 octets in a row agree with it. In a stream with Markers and a hole
+// every few hundred octets that may never be: then the header of an FPDU with a
+// hole can be read with a Marker in it. Nothing short of a capture with fewer
+// holes helps.
+//
 // The work is bounded: at most [MaxHold] octets are held for a search, they are
 // searched again only when a quarter more have come, each search reads them a
 // fixed number of times, and the octets covered by trial CRCs are limited to a

@@ -97,7 +97,7 @@ func traffic(r *rand.Rand, n int, w *Writer, sizes func() int) (stream []byte, f
 			continue
 		}
 		stag += 0x100
-		to = r.Uint64() >> 8
+		to = 0x7f0000000000 + r.Uint64()>>24 // an address, as most are
 		for k := r.IntN(4); k >= 0; k-- {
 			u := make([]byte, 14+sizes())
 			u[0], u[1] = 0x81, 0x40
@@ -167,7 +167,8 @@ func check(t interface{ Fatalf(string, ...any) }, c *collector, fs []truth, piec
 		if n := min(len(f.ULPDU), len(tr.ulpdu), compare); string(f.ULPDU[:n]) != string(tr.ulpdu[:n]) {
 			t.Fatalf("FPDU %+v: ULPDU starts with % x, want % x", f, f.ULPDU[:n], tr.ulpdu[:n])
 		}
-		if f.Complete == lost(tr.off, tr.end) && tr.end <= pieces[len(pieces)-1].to {
+		// The Marker in front can be missing: what it says is known.
+		if tr.end <= pieces[len(pieces)-1].to && (f.Complete && lost(tr.off, tr.end) || !f.Complete && !lost(tr.raw, tr.end)) {
 			t.Fatalf("FPDU at %d: complete is %v", f.Off, f.Complete)
 		}
 		if f.Complete && f.CRC == CRCBad != tr.badCRC {
@@ -208,6 +209,9 @@ func TestFramerProperty(t *testing.T) {
 		lossPct := rapid.SampledFrom([]int{0, 2, 15}).Draw(t, "loss")
 		big := rapid.SampledFrom([]int{40, 1400, 9000}).Draw(t, "sizes")
 		known := rapid.Bool().Draw(t, "known") || start
+		if !start && markers && maxSeg <= 100 && lossPct > 0 {
+			return // holes every few octets, and nothing to tell where Markers stand: see the package comment
+		}
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := &Writer{Markers: markers, CRC: crc}
 		stream, fs := traffic(r, 60+r.IntN(200), w, func() int { return r.IntN(big) })

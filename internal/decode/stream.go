@@ -228,8 +228,10 @@ func (s *stream) End(e *reassembly.End) {
 		end.Streams[i] = qp.Stream{Octets: k.Framed + k.Skipped + k.Missing, Framed: k.Framed, Skipped: k.Skipped, Missing: k.Missing,
 			Retransmitted: s.tcp.Counts(reassembly.Side(i)).Retransmitted}
 		markers, crc, inferred := s.mpa.Uses(side)
-		end.Markers[i] = markers == mpa.On
-		end.CRC = end.CRC || crc == mpa.On
+		end.Markers[i] = markers
+		if crc == mpa.On || end.CRC == mpa.Unknown {
+			end.CRC = crc
+		}
 		end.Inferred = end.Inferred || inferred
 	}
 	s.qp.End(end)
