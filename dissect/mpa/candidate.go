@@ -27,9 +27,6 @@ type candidate struct {
 	dead   bool
 }
 
-// sureMarker says that the chain proves where Markers stand.
-func (c candidate) sureMarker() bool { return !c.dead && c.sure > 0 }
-
 // A guess is a choice of what is not known about Markers.
 type guess struct {
 	markers Use // On or Off
@@ -58,8 +55,9 @@ func (g guess) span(off uint64, length int) (end, next uint64) {
 // A result is the chain that a search found.
 type result struct {
 	guess
-	root  candidate
-	wrong int // FPDUs of the chain with a wrong CRC
+	root   candidate
+	weight weight
+	wrong  int // FPDUs of the chain with a wrong CRC
 }
 
 // best returns the first FPDU of the best chain, under the best guess.
@@ -73,36 +71,52 @@ func (f *Framer) best(last, aligned bool) (result, bool) {
 	var best result
 	for _, g := range f.guesses(last) {
 		f.chains(g)
-		for i := range s.cands {
-			if !s.cands[i].dead {
-				c := &s.cands[i]
-				s.rows = max(s.rows, c.count)
-				s.large = s.large || c.edge && s.stampAt(c.off).off == c.off
-			}
-		}
-		if g.markers == On && !s.phased && g.support < 2 && !slices.ContainsFunc(s.cands, candidate.sureMarker) {
+		weight := s.weight()
+		if g.markers == On && !s.phased && g.support < 2 && weight.sure == 0 {
 			// A single Marker that points where it must can be a small
 			// number in a header or a payload.
 			continue
 		}
 		i := f.root(last)
-		if i >= 0 && f.markers == On && g.markers == Off && s.cands[i].oks == 0 {
+		if i < 0 || f.markers == On && g.markers == Off && s.cands[i].oks == 0 || !best.weight.less(weight) {
 			continue
 		}
-		if i < 0 || s.cands[i].oks < best.root.oks || s.cands[i].oks == best.root.oks && s.cands[i].sum <= best.root.sum {
-			continue
-		}
-		best = result{guess: g, root: s.cands[i]}
+		best = result{guess: g, root: s.cands[i], weight: weight}
 		for ; i >= 0; i = s.cands[i].link {
 			if s.cands[i].crc == CRCBad {
 				best.wrong++
 			}
 		}
-		if g.support >= 3 {
-			break // no stretch without Markers speaks against that
-		}
 	}
 	return best, best.root.sum > 0
+}
+
+// A weight is what speaks for a guess: all candidates under it that stand.
+type weight struct {
+	oks, sure, bits int
+}
+
+func (w weight) less(o weight) bool {
+	return cmp.Or(cmp.Compare(w.oks, o.oks), cmp.Compare(w.bits, o.bits)) < 0
+}
+
+func (s *search) weight() (w weight) {
+	for i := range s.cands {
+		c := &s.cands[i]
+		if c.dead {
+			continue
+		}
+		if c.crc == CRCOK {
+			w.oks++
+			if c.marks > 0 {
+				w.sure++
+			}
+		}
+		w.bits += c.bits
+		s.rows = max(s.rows, c.count)
+		s.large = s.large || c.edge && s.stampAt(c.off).off == c.off
+	}
+	return w
 }
 
 // headers lists where the held octets look like the start of an FPDU by their
@@ -300,7 +314,6 @@ func (f *Framer) chains(g guess) {
 				c.count += next.count
 				c.oks += next.oks
 				c.marks += next.marks
-				c.sure += next.sure
 				c.edge, c.whole = next.edge, next.whole
 				continue
 			}
@@ -361,9 +374,6 @@ func (f *Framer) weigh(c *candidate, h header, g guess) {
 		if m > c.off {
 			judge(m, uint32(m-c.off))
 		}
-	}
-	if c.marks > 0 && c.crc == CRCOK {
-		c.sure = 1
 	}
 }
 
