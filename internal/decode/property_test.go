@@ -172,6 +172,7 @@ func (w *world) frame(seg segment, flags byte, snaplen int) {
 	head := len(f)
 	f = append(f, b...)
 	n := len(f)
+	binary.BigEndian.PutUint16(f[50:], checksum(f[26:34], f[34:]))
 	if snaplen > 0 {
 		f = f[:min(n, snaplen)]
 	}
@@ -179,6 +180,21 @@ func (w *world) frame(seg segment, flags byte, snaplen int) {
 		d.known[i] = true
 	}
 	w.frames = append(w.frames, capture.Frame{Data: f, Len: n, Time: w.time, Number: uint64(len(w.frames) + 1), Link: capture.LinkEthernet})
+}
+
+// checksum is that of TCP (RFC 9293, section 3.1) over a segment whose field
+// for it is zero.
+func checksum(addresses, tcp []byte) uint16 {
+	sum := uint32(6 + len(tcp))
+	for _, b := range [][]byte{addresses, tcp} {
+		for i, c := range b {
+			sum += uint32(c) << (8 * (1 - i%2))
+		}
+	}
+	for sum > 0xFFFF {
+		sum = sum>>16 + sum&0xFFFF
+	}
+	return ^uint16(sum)
 }
 
 // source hands the frames out as a capture.
@@ -353,6 +369,9 @@ func (w *world) verify(t *rapid.T, got *records, markers [2]bool, crc, midway, d
 				}
 			}
 			if c.Framed+c.Skipped != n {
+				for _, e := range got.events {
+					t.Logf("frame %d side %d %s: %s", e.At.Frame, e.Side, e.Kind, e.Detail)
+				}
 				t.Fatalf("QP %d side %d: %d octets were captured, %+v", i, side, n, c)
 			}
 		}
