@@ -21,7 +21,6 @@ type candidate struct {
 	oks    int  // of them, with a right CRC
 	crc    CRC  // CRCUnchecked where not all of it is at hand
 	marks  int  // Markers in the chain that point where they must
-	sure   int  // FPDUs of the chain that have such a Marker and a right CRC
 	edge   bool // the chain goes on to the end of what is held
 	whole  bool // the chain does not break on octets that are held
 	dead   bool
