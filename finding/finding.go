@@ -31,6 +31,7 @@ const (
 	outlier    = 50 // times the median, and
 	outlierMin = 100 * time.Millisecond
 	manyReads  = 16
+	manyFPDUs  = 32
 	privateMax = mpa.NotNegotiated // largest plausible IRD or ORD
 	maxTracked = 1 << 17           // findings kept
 )
@@ -289,6 +290,9 @@ func (c *Collector) QP(s *qp.Summary) {
 	if t.slow > 0 {
 		o := &t.slowest
 		c.add("slow-operations", s.Conn, o.From.String(), o.End, o.Request, "%d operations took more than %d times as long as most; the slowest, %s #%d, took %v", t.slow, outlier, o.Kind, o.Request, round(time.Duration(o.Latency)))
+	}
+	if all := s.Starts + s.Within; all >= manyFPDUs && s.Within > s.Starts {
+		c.add("unaligned", s.Conn, "", s.Start, 0, "%d of %d FPDUs start a TCP segment", s.Starts, all)
 	}
 	if s.AboveMSS > 0 {
 		c.add("fpdu-above-mss", s.Conn, "", s.Start, 0, "%d FPDUs are larger than the MSS, the largest %d octets", s.AboveMSS, s.LargestFPDU)

@@ -78,6 +78,8 @@ var Kinds = byID([]Kind{
 		"List them with latency --slowest, and look at what their QP did at that time."},
 	{"reads-serialised", qp.Info, "Reads go one at a time since the depth agreed on is 1.",
 		"Raise IRD and ORD of both ends, if reads are what takes time."},
+	{"unaligned", qp.Info, "FPDUs start within TCP segments more often than at their start.",
+		"Adapters place FPDUs that start a segment fastest. Small messages in a train look so, and senders that lost alignment; see read --fpdus."},
 	{"fpdu-above-mss", qp.Info, "FPDUs are larger than a TCP segment, so that none can be placed before several segments have come.",
 		"Adapters expect an FPDU a segment: some crawl, some refuse. See the sender's GSO settings."},
 	// The capture.

@@ -18,6 +18,8 @@ type Ending struct {
 	Markers   [2]mpa.Use
 	Inferred  bool // CRC or Markers were found from the data
 
+	Starts      uint64 // FPDUs that start a TCP segment
+	Within      uint64 // FPDUs that start within one
 	AboveMSS    uint64 // FPDUs larger than the MSS of their receiver
 	LargestFPDU int    // octets
 	CaptureEnd  int64  // time of the last frame of the capture, where that ends the QP
@@ -68,7 +70,7 @@ func (q *QP) explain(x *Message) {
 	sev := Error
 	if t.Layer == rdmap.LayerRDMAP && t.EType == 0 || t.Layer == rdmap.LayerDDP && t.EType == 0 {
 		// What stacks send at an ordinary disconnect too.
-		sev = Warning
+		sev = Info
 	}
 	q.tell(sev, "terminate", x.Side, x.Last, n, detail, fields...)
 }
@@ -92,7 +94,7 @@ func (q *QP) blamed(x *Message) *brief {
 		b := o.recent.at(i)
 		switch {
 		case b.tagged != h.Tagged || b.op != rdmap.OpOf(h):
-		case h.Tagged && b.stag == h.STag && h.TO >= b.to && h.TO-b.to <= b.size:
+		case h.Tagged && b.stag == h.STag && h.TO-b.to < max(1, b.size):
 			return b
 		case !h.Tagged && b.queue == h.QN && b.msn == h.MSN:
 			return b
@@ -112,10 +114,12 @@ func (q *QP) End(e *Ending) {
 			q.unasked(Side(i), q.sides[i].early.at(k))
 		}
 		q.open(Side(i), StatusUnanswered, e.At)
+		q.unacknowledged(Side(i), e.At)
 	}
 	s := &q.sum
 	s.Conn, s.Roles, s.Start, s.End = q.c, q.roles, e.Start, e.At
 	s.Stream, s.CRC, s.Markers, s.Inferred = e.Streams, e.CRC, e.Markers, e.Inferred
+	s.Starts, s.Within = e.Starts, e.Within
 	s.AboveMSS, s.LargestFPDU, s.CaptureEnd = e.AboveMSS, e.LargestFPDU, e.CaptureEnd
 	for i := range q.sides {
 		s.Limit[i] = q.sides[i].limit

@@ -188,6 +188,8 @@ func (q *QP) begin(asker Side, r *request) *Operation {
 // open reports the requests of a side that have no answer.
 func (q *QP) open(asker Side, status Status, at mpa.Stamp) {
 	s := &q.sides[asker]
+	told, more := 0, 0
+	var last request
 	for i := range s.requests.n {
 		r := s.requests.at(i)
 		if q.sides[asker.Other()].losses > r.losses {
@@ -199,13 +201,16 @@ func (q *QP) open(asker Side, status Status, at mpa.Stamp) {
 		if status != StatusUnanswered {
 			continue
 		}
-		if i < maxTold {
+		if told++; told <= maxTold {
 			q.tell(Warning, "unanswered", asker, r.last, r.m.n,
 				fmt.Sprintf("%s #%d of %d octets was not answered in the %s that followed", r.m.op.Title(), r.m.n, r.m.size, duration(o.Latency)),
 				Field{Name: "request_n", Num: int64(r.m.n)}, Field{Name: "age_ns", Num: o.Latency})
-		} else if i == s.requests.n-1 {
-			q.tell(Warning, "unanswered", asker, r.last, r.m.n, fmt.Sprintf("%d more requests were not answered", s.requests.n-maxTold))
+		} else {
+			last, more = *r, more+1
 		}
+	}
+	if more > 0 {
+		q.tell(Warning, "unanswered", asker, last.last, last.m.n, fmt.Sprintf("%d more requests were not answered", more))
 	}
 	s.requests.drop(s.requests.n)
 }

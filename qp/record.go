@@ -270,6 +270,8 @@ type Summary struct {
 	FPDUs       [4]uint64         // by mpa.CRC
 	Stream      [2]Stream         // by Side
 	Limit       [2]int            // by Side: on reads and atomics outstanding, by IRD and ORD; -1 where none is known
+	Starts      uint64            // FPDUs that start a TCP segment
+	Within      uint64            // FPDUs that start within one
 	AboveMSS    uint64            // FPDUs larger than the MSS of the receiver
 	LargestFPDU int               // octets
 	CaptureEnd  int64             // time of the last frame of the capture, where that ends the QP, in ns

@@ -96,6 +96,9 @@ func (q *QP) agreement(x *Message) {
 	if rep.PeerToPeer && req.PeerToPeer && !(req.SendRTR && rep.SendRTR || req.WriteRTR && rep.WriteRTR || req.ReadRTR && rep.ReadRTR) {
 		mismatch(Warning, "no ready-to-receive message is offered by one side and accepted by the other")
 	}
+	if rep.ORD > req.IRD && rep.ORD != mpa.NotNegotiated && req.IRD != mpa.NotNegotiated {
+		mismatch(Warning, "the Reply has an ORD of %d, above the Request's IRD of %d (RFC 6581, section 9.1)", rep.ORD, req.IRD)
+	}
 	initiator := x.Side.Other()
 	q.sides[initiator].limit = depthLimit(req.ORD, rep.IRD)
 	q.sides[x.Side].limit = depthLimit(rep.ORD, req.IRD)

@@ -56,13 +56,31 @@ func (q *QP) Ack(side Side, off uint64, at mpa.Stamp) {
 	s.acked = max(s.acked, off)
 	n := 0
 	for ; n < s.transfers.n && s.transfers.at(n).end <= off; n++ {
-		t := s.transfers.at(n)
-		q.op = Operation{Conn: q.c, Kind: t.kind, Side: sender, From: q.roles[sender], Start: t.first, End: at, Latency: at.Time - t.first.Time,
-			First: -1, Measure: MeasureAck, Size: t.size, Request: t.n, Status: StatusOK, Retrans: t.retrans,
-			RequestSpread: -1, Service: -1, ResponseSpread: -1, AnnouncedBy: t.announced}
-		q.finish(&q.op)
+		q.acknowledged(sender, s.transfers.at(n), StatusOK, at)
 	}
 	s.transfers.drop(n)
+}
+
+// unacknowledged reports the messages of a side that the peer had not
+// acknowledged in the end. Where its ACKs were not captured at all, nothing can
+// be said.
+func (q *QP) unacknowledged(sender Side, at mpa.Stamp) {
+	s := &q.sides[sender]
+	if s.acked == 0 {
+		return
+	}
+	for i := range s.transfers.n {
+		q.acknowledged(sender, s.transfers.at(i), StatusUnanswered, at)
+	}
+	s.transfers.drop(s.transfers.n)
+}
+
+// acknowledged reports a message with the ACK that ends it, or without.
+func (q *QP) acknowledged(sender Side, t *transfer, status Status, at mpa.Stamp) {
+	q.op = Operation{Conn: q.c, Kind: t.kind, Side: sender, From: q.roles[sender], Start: t.first, End: at, Latency: at.Time - t.first.Time,
+		First: -1, Measure: MeasureAck, Size: t.size, Request: t.n, Status: status, Retrans: t.retrans,
+		RequestSpread: -1, Service: -1, ResponseSpread: -1, AnnouncedBy: t.announced}
+	q.finish(&q.op)
 }
 
 func newDist() *latency.Dist { return new(latency.Dist) }

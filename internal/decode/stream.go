@@ -74,6 +74,31 @@ type direction struct {
 	s    *stream
 	side qp.Side
 	ddp  *ddp.Assembler
+
+	now, before segmentStart // the segments whose octets came last
+	starts      uint64       // FPDUs that start a segment
+	within      uint64       // FPDUs that start within one
+}
+
+// segmentStart is where the octets of a segment begin.
+type segmentStart struct {
+	frame uint64
+	off   uint64
+}
+
+// place notes whether an FPDU starts a segment, where that is still known.
+func (d *direction) place(f *mpa.FPDU) {
+	at := f.Off - uint64(f.Lead)
+	for _, s := range [...]segmentStart{d.now, d.before} {
+		if s.frame == f.First.Frame {
+			if s.off == at {
+				d.starts++
+			} else {
+				d.within++
+			}
+			return
+		}
+	}
 }
 
 func (w *worker) open(c *reassembly.Conn) reassembly.Stream {
@@ -112,6 +137,8 @@ func (s *stream) start(side reassembly.Side, seq uint32) {
 // Data takes octets of TCP in order.
 func (s *stream) Data(side reassembly.Side, c *reassembly.Chunk) int {
 	s.start(side, c.Seq)
+	d := &s.sid[side]
+	d.before, d.now = d.now, segmentStart{frame: c.Frame, off: c.Off}
 	k := &s.w.chunk
 	k.Data, k.Stamp, k.Retrans, k.Doubt = c.Data, mpa.Stamp(c.Stamp), c.Retransmitted, c
 	return s.mpa.Push(mpa.Side(side), k)
@@ -229,6 +256,8 @@ func (s *stream) End(e *reassembly.End) {
 			Retransmitted: s.tcp.Counts(reassembly.Side(i)).Retransmitted}
 		markers, crc, inferred := s.mpa.Uses(side)
 		end.Markers[i] = markers
+		end.Starts += s.sid[i].starts
+		end.Within += s.sid[i].within
 		if crc == mpa.On || end.CRC == mpa.Unknown {
 			end.CRC = crc
 		}
@@ -282,6 +311,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 		d.ddp = ddp.NewAssembler(d, keepHeaders+s.w.o.KeepPayload, f.Found == mpa.FoundStart)
 	}
 	s.qp.FPDU(f.CRC)
+	d.place(f)
 	if n := f.Wire; n > s.largest {
 		s.largest = n
 	}
@@ -298,6 +328,11 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 		s.badCRC(d.side, f)
 	}
 	if err != nil {
+		if len(f.ULPDU) == f.Length {
+			s.event(d.side, qp.Event{Severity: qp.Error, Kind: "ddp_violation", At: f.First,
+				Detail: fmt.Sprintf("the ULPDU of %d octets at TCP sequence number %d is too short for a DDP header", f.Length, f.Seq),
+				Fields: []qp.Field{{Name: "tcp_seq", Num: int64(f.Seq)}}})
+		}
 		d.ddp.Lost()
 		return
 	}
