@@ -12,7 +12,8 @@ type Ending struct {
 	State     State // Open, Closed or Reset: what TCP did
 	By        Side  // who sent the first FIN or RST, where HasBy
 	HasBy     bool
-	Start, At mpa.Stamp // of the first segment, and of the last
+	Start, At mpa.Stamp    // of the first segment, and of the last
+	FIN       [2]mpa.Stamp // of the segment that says that a side sends no more; its Frame is 0 where none was seen
 	Streams   [2]Stream
 	CRC       mpa.Use // Unknown where nothing tells
 	Markers   [2]mpa.Use
@@ -107,6 +108,27 @@ func (q *QP) blamed(x *Message) *brief {
 	return nil
 }
 
+// closes reports how the two sides closed the connection.
+func (q *QP) closes(e *Ending) {
+	asker := Side(0)
+	if fin := e.FIN; fin[0].Frame == 0 && fin[1].Frame == 0 {
+		return
+	} else if fin[0].Frame == 0 || fin[1].Frame != 0 && fin[1].Frame < fin[0].Frame {
+		asker = 1
+	}
+	start, end := e.FIN[asker], e.FIN[asker.Other()]
+	q.op = Operation{Conn: q.c, Kind: KindClose, Side: asker, From: q.roles[asker], Start: start, End: end, First: -1,
+		Measure: MeasureResponse, RequestSpread: -1, Service: -1, ResponseSpread: -1}
+	if end.Frame == 0 {
+		q.op.End, q.op.Status = e.At, StatusUnanswered
+		if e.State == Reset {
+			q.op.Status = StatusFailed
+		}
+	}
+	q.op.Latency = q.op.End.Time - start.Time
+	q.finish(&q.op)
+}
+
 // End takes the end of the connection, or of the capture. It is the last call.
 func (q *QP) End(e *Ending) {
 	for i := range q.sides {
@@ -116,6 +138,7 @@ func (q *QP) End(e *Ending) {
 		q.open(Side(i), StatusUnanswered, e.At)
 		q.unacknowledged(Side(i), e.At)
 	}
+	q.closes(e)
 	s := &q.sum
 	s.Conn, s.Roles, s.Start, s.End = q.c, q.roles, e.Start, e.At
 	s.Stream, s.CRC, s.Markers, s.Inferred = e.Streams, e.CRC, e.Markers, e.Inferred

@@ -181,6 +181,15 @@ func TestRules(t *testing.T) {
 			"rdma_read #1-#0 unanswered: 1000 ns by response, 8 octets",
 			"warning unanswered: RDMA Read Request #1 of 8 octets was not answered in the 1µs that followed",
 		}},
+		{"closed from both sides", func(b *bench) {
+			b.qp.End(&qp.Ending{State: qp.Closed, FIN: [2]mpa.Stamp{{Frame: 9, Time: 250}, {Frame: 7, Time: 100}}, At: mpa.Stamp{Frame: 10, Time: 260}})
+		}, []string{"close #0-#0 ok: 150 ns by response, 0 octets"}},
+		{"closed from one side", func(b *bench) {
+			b.qp.End(&qp.Ending{FIN: [2]mpa.Stamp{{Frame: 9, Time: 250}}, At: mpa.Stamp{Frame: 10, Time: 1000}})
+		}, []string{"close #0-#0 unanswered: 750 ns by response, 0 octets"}},
+		{"a close that a reset answers", func(b *bench) {
+			b.qp.End(&qp.Ending{State: qp.Reset, FIN: [2]mpa.Stamp{{Frame: 9, Time: 250}}, At: mpa.Stamp{Frame: 10, Time: 260}})
+		}, []string{"close #0-#0 failed: 10 ns by response, 0 octets"}},
 		{"a deeper queue than was agreed on", func(b *bench) {
 			b.startup(0, 10, v2(false, 4, 1))
 			b.startup(1, 20, v2(true, 2, 4))

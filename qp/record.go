@@ -137,6 +137,7 @@ type OpKind uint8
 const (
 	KindWrite OpKind = iota
 	KindConnect
+	KindClose // from the first FIN to that of the peer
 	KindRead
 	KindAtomic
 	KindSend
@@ -149,7 +150,7 @@ const (
 	opKinds
 )
 
-var kindNames = [opKinds]string{"rdma_write", "connect", "rdma_read", "atomic", "send", "send_inv", "send_se", "send_se_inv", "immediate", "immediate_se"}
+var kindNames = [opKinds]string{"rdma_write", "connect", "close", "rdma_read", "atomic", "send", "send_inv", "send_se", "send_se_inv", "immediate", "immediate_se"}
 
 // String is the name of the kind in lower case, words joined by "_".
 func (k OpKind) String() string { return kindNames[k] }
@@ -166,7 +167,7 @@ type Operation struct {
 	First   int64     // ns from Start to the first octet of the answer, -1 where there is none
 	Measure Measure
 	Size    uint64 // octets moved
-	Request int    // N of the request
+	Request int    // N of the request, 0 for none
 	Answer  int    // N of the answer, 0 for none
 	Status  Status
 	Retrans bool // the request, or its answer, was sent more than once

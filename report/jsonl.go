@@ -292,7 +292,9 @@ func (j *JSON) Operation(x *qp.Operation) {
 		}
 	}
 	o.uint("size", x.Size)
-	o.int("request_n", int64(x.Request))
+	if x.Request > 0 {
+		o.int("request_n", int64(x.Request))
+	}
 	if x.Answer > 0 {
 		o.int("response_n", int64(x.Answer))
 	}

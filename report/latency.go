@@ -309,15 +309,17 @@ func (l *Latencies) WriteSlowest(w io.Writer, ascii bool) error {
 	}
 	for i := range l.slowest {
 		o := &l.slowest[i]
-		answer := "ACK"
+		request, answer := "#"+strconv.Itoa(o.Request), "ACK"
 		if o.Answer > 0 {
 			answer = "#" + strconv.Itoa(o.Answer)
+		} else if o.Kind == qp.KindClose {
+			request, answer = "FIN", "FIN"
 		}
 		note := ""
 		if o.Retrans {
 			note = "retransmitted"
 		}
-		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
+		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), request,
 			strconv.FormatUint(o.Start.Frame, 10), answer, strconv.FormatUint(o.End.Frame, 10), ns(o.RequestSpread), ns(o.Service), ns(o.ResponseSpread), note})
 	}
 	return columns(w, head, cells)

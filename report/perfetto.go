@@ -133,13 +133,15 @@ func (p *Perfetto) Write(w io.Writer) error {
 			p.time(o, "dur", end-x.Start.Time)
 			o.nested("args")
 			o.uint("size", x.Size)
-			o.int("request_n", int64(x.Request))
+			if x.Request > 0 {
+				o.int("request_n", int64(x.Request))
+			}
 			o.uint("frame", x.Start.Frame)
 			o.uint("end_frame", x.End.Frame)
 			o.word("measure", x.Measure.String())
 			o.close()
 		})
-		if x.Measure != qp.MeasureResponse {
+		if x.Depth == 0 {
 			continue
 		}
 		open := slices.DeleteFunc(depth[k], func(until int64) bool { return until <= x.Start.Time })

@@ -55,7 +55,8 @@ type stream struct {
 	qp   *qp.QP // nil until the connection is known to be iWARP
 	conn *qp.Conn
 
-	mss      [2]int // what the receiver of each side takes in a segment, 0 where not known
+	fin      [2]mpa.Stamp // of the FIN of each side, its Frame 0 before that
+	mss      [2]int       // what the receiver of each side takes in a segment, 0 where not known
 	aboveMSS uint64
 	largest  int
 
@@ -203,6 +204,9 @@ func (s *stream) Event(side reassembly.Side, e *reassembly.Event) {
 	case reassembly.SynRetry:
 		x.Severity, x.Kind = qp.Warning, "tcp_syn_retry"
 		x.Detail = "the SYN is sent again"
+	case reassembly.FinSent:
+		s.fin[side] = mpa.Stamp(e.At)
+		return
 	case reassembly.ZeroWindow:
 		x.Severity, x.Kind = qp.Warning, "tcp_zero_window"
 		x.Detail = "the receive window is closed: the peer must wait"
@@ -242,7 +246,7 @@ func (s *stream) End(e *reassembly.End) {
 			s.sid[i].ddp.Flush()
 		}
 	}
-	end := &qp.Ending{AboveMSS: s.aboveMSS, LargestFPDU: s.largest, CaptureEnd: s.w.captureEnd, By: qp.Side(e.By), HasBy: e.HasBy, At: at, Start: mpa.Stamp(s.tcp.Start)}
+	end := &qp.Ending{AboveMSS: s.aboveMSS, LargestFPDU: s.largest, CaptureEnd: s.w.captureEnd, By: qp.Side(e.By), HasBy: e.HasBy, FIN: s.fin, At: at, Start: mpa.Stamp(s.tcp.Start)}
 	switch {
 	case e.Kind == reassembly.EndClosed || e.Kind == reassembly.EndOpen && e.Fin[0] && e.Fin[1]:
 		end.State = qp.Closed

@@ -256,6 +256,26 @@ func TestReal(t *testing.T) {
 	}
 }
 
+// 16 Reads at a time, as often as its side asked for.
+func TestOutstanding(t *testing.T) {
+	r, _ := run(t, decode.Options{}, filepath.Join(pcaps, "siw/iwt-reads16.pcap.gz"))
+	if len(r.qps) != 1 || max(r.qps[0].MaxDepth[0], r.qps[0].MaxDepth[1]) != 16 {
+		t.Errorf("%+v", r.qps)
+	}
+	closes := 0
+	for _, o := range r.ops {
+		if o.Kind == qp.KindClose {
+			closes++
+			if o.Status != qp.StatusOK || o.Latency <= 0 || o.End.Frame <= o.Start.Frame {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+	if closes != 1 {
+		t.Errorf("%d closes", closes)
+	}
+}
+
 // Captures of a clean link, from the start: no octet is left over, no rule of
 // DDP is broken, no CRC is wrong, and all that was asked is answered.
 func TestRealClean(t *testing.T) {
