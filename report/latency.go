@@ -93,8 +93,13 @@ func (l *Latencies) FPDU(*qp.FPDU)       {}
 func (l *Latencies) Event(*qp.Event)     {}
 func (l *Latencies) QP(*qp.Summary)      {}
 
-// Operation adds an operation.
+// Operation adds an operation. Those of the connection itself, connect and
+// close, have groups of their own or none: they are no I/O.
 func (l *Latencies) Operation(o *qp.Operation) {
+	ofConnection := o.Kind == qp.KindConnect || o.Kind == qp.KindClose
+	if ofConnection && !l.by.Op {
+		return
+	}
 	if o.Status != qp.StatusOK {
 		l.failed[o.Kind.String()+" "+o.Status.String()]++
 		return
@@ -128,7 +133,9 @@ func (l *Latencies) Operation(o *qp.Operation) {
 		l.groups[k] = g
 	}
 	g.Dist.Record(o.Latency)
-	l.remember(o)
+	if !ofConnection {
+		l.remember(o)
+	}
 }
 
 // remember keeps an operation if it is one of the slowest.
@@ -309,17 +316,15 @@ func (l *Latencies) WriteSlowest(w io.Writer, ascii bool) error {
 	}
 	for i := range l.slowest {
 		o := &l.slowest[i]
-		request, answer := "#"+strconv.Itoa(o.Request), "ACK"
+		answer := "ACK"
 		if o.Answer > 0 {
 			answer = "#" + strconv.Itoa(o.Answer)
-		} else if o.Kind == qp.KindClose {
-			request, answer = "FIN", "FIN"
 		}
 		note := ""
 		if o.Retrans {
 			note = "retransmitted"
 		}
-		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), request,
+		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
 			strconv.FormatUint(o.Start.Frame, 10), answer, strconv.FormatUint(o.End.Frame, 10), ns(o.RequestSpread), ns(o.Service), ns(o.ResponseSpread), note})
 	}
 	return columns(w, head, cells)
