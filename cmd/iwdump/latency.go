@@ -38,8 +38,9 @@ func latencyCommand() *cobra.Command {
 Shows how long operations took, as seen where the capture was taken: a read from
 the packet that completes the Read Request to the packet that completes the
 Response, an atomic likewise, a Write or Send from its first packet to the TCP
-ACK of its last octet, a connect from the SYN to the MPA Reply. Percentiles are
-those of an HdrHistogram with three digits.`),
+ACK of its last octet. A connect takes from the SYN to the MPA Reply, a close
+from the first FIN to the peer's; they are shown where --by says op, and never
+among the slowest. Percentiles are those of an HdrHistogram with three digits.`),
 		Example: `  iwdump latency capture.pcap
   iwdump latency --by op,size --filter 'op == "rdma_read"' capture.pcap
   iwdump latency --slowest 10 capture.pcap
