@@ -34,6 +34,7 @@ type worker struct {
 func newWorker(sink qp.Sink, o Options) *worker {
 	w := &worker{o: o, sink: sink}
 	w.asm = reassembly.New(reassembly.Config{}, w.open)
+	w.asm.Expire() // the first generation begins
 	return w
 }
 
