@@ -9,7 +9,8 @@ type sums struct {
 }
 
 const (
-	// learnSegments is how many segments of a side are verified unasked.
+	// learnSegments is how many segments of a side are verified unasked, at
+	// first and after one that was damaged.
 	learnSegments = 4
 	maxSums       = 1 << 15
 	// usualMSS is what fits an Ethernet frame behind IPv4.
@@ -57,6 +58,7 @@ func (c *Conn) damaged(side Side, s *packet.Segment) bool {
 		mss := int(c.ends[side.Other()].mss)
 		if c.ends[side].sums.note(a.checksum(s), s.Len, mss) {
 			a.verdict = verdictDamaged
+			c.ends[side].learned = 0 // so that bad ones are not all that is verified
 		}
 	}
 	return a.verdict == verdictDamaged

@@ -1,6 +1,8 @@
 package reassembly
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -397,4 +399,32 @@ func TestMergedSegments(t *testing.T) {
 	if u.note(packet.SumBad, 1460, 1460) {
 		t.Error("most checksums are wrong, and mean nothing")
 	}
+}
+
+// That one segment in eight is damaged shows with the few that are verified.
+func TestOftenDamaged(t *testing.T) {
+	script, want := handshake(), ""
+	off := 0
+	add := func(data string, bad bool) int {
+		script = append(script, pkt{from: A, flags: ack, seq: uint32(1001 + off), ack: 5001, data: data, bad: bad})
+		return len(script)
+	}
+	for range 12 {
+		for range 6 {
+			want += fmt.Sprintf("A %d \"good\" #%d\n", off, add("good", false))
+			off += 4
+		}
+		n := add("baXY", true)
+		want += fmt.Sprintf("A %d \"ba\" #%d\nA dropped %d+2 #%d\n", off, n, 1003+off, n)
+		n = add("bad!", false)
+		want += fmt.Sprintf("A %d \"d!\" #%d again\nA again %d+2 #%d\n", off+2, n, 1001+off, n)
+		off += 4
+	}
+	runScripts(t, []scriptTest{{name: "one in eight", script: script, want: want + "end open",
+		refuse: func(_ Side, c *Chunk) int {
+			if bytes.Contains(c.Data, []byte("XY")) && c.Damaged() {
+				return 2
+			}
+			return len(c.Data)
+		}}})
 }
