@@ -261,6 +261,26 @@ func TestIgnore(t *testing.T) {
 	}
 }
 
+// TestIgnoreWithoutStart meets a late SYN on a connection of which neither the
+// start was seen nor anything is kept.
+func TestIgnoreWithoutStart(t *testing.T) {
+	n := 0
+	a := New(Config{}, func(*Conn) Stream { n++; return nil })
+	for i, p := range []pkt{
+		{from: A, flags: ack, seq: 1001, ack: 5001, data: "abc"},
+		{from: A, flags: ack, seq: 1004, ack: 5001, data: "def"}, // nothing is kept from here on
+		{from: A, flags: syn, seq: 9000},
+		{from: A, flags: ack, seq: 9001, ack: 1, data: "abc"},
+	} {
+		s := p.segment()
+		a.Segment(&s, Stamp{Frame: uint64(i + 1), Time: int64(i)})
+	}
+	a.Flush()
+	if n != 2 || a.Connections() != 2 {
+		t.Errorf("asked for %d streams of %d connections", n, a.Connections())
+	}
+}
+
 // TestFloods holds what a flood of connections costs within the limits, and
 // apart from those that carry something.
 func TestFloods(t *testing.T) {

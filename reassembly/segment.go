@@ -100,7 +100,7 @@ func (c *Conn) syn(side Side, s *packet.Segment, at Stamp) bool {
 		return true
 	case e.syn && (c.carries(side) || !ack), e.known && e.isn != s.Seq && c.carries(side):
 		return c.damaged(side, s)
-	case !e.known && c.carries(side) && !c.dirs[side].precede(s.Seq+1):
+	case !e.known && c.carries(side) && (c.dirs == nil || !c.dirs[side].precede(s.Seq+1)):
 		return c.damaged(side, s)
 	}
 	e.syn, e.synAck, e.known, e.isn, e.synAt = true, ack, true, s.Seq, at
