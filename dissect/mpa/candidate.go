@@ -23,6 +23,7 @@ type candidate struct {
 	marks  int  // Markers in the chain that point where they must
 	edge   bool // the chain goes on to the end of what is held
 	whole  bool // the chain does not break on octets that are held
+	broken bool // what follows it is held, and is no FPDU
 	dead   bool
 }
 
@@ -318,6 +319,7 @@ func (f *Framer) chains(g guess) {
 			}
 		}
 		c.dead = c.crc != CRCOK
+		c.broken = true
 	}
 }
 
@@ -381,7 +383,7 @@ func (f *Framer) weigh(c *candidate, h header, g guess) {
 func (f *Framer) root(last bool) int {
 	s := &f.search
 	i := slices.IndexFunc(s.cands, func(c candidate) bool { return f.proven(&c, last) })
-	if i < 0 {
+	if i < 0 || !f.iwarp && s.embedded(i) {
 		return -1
 	}
 	on := s.cands[i].link // the next of its chain
@@ -399,6 +401,28 @@ func (f *Framer) root(last bool) int {
 		}
 	}
 	return i
+}
+
+// embedded says that the chain at i is more likely data that holds FPDUs, a
+// capture of iWARP that is copied, say. In such data chains break, and the more
+// of them there are in front of i, the more must follow to outweigh them. FPDUs
+// in the payload of an FPDU whose header is not held do not count against a
+// chain longer than that can be.
+func (s *search) embedded(i int) bool {
+	breaks := 0
+	for _, c := range s.cands[:i] {
+		if c.broken && c.crc == CRCOK {
+			breaks++
+		}
+	}
+	after := s.from + s.size() - s.cands[i].off
+	switch breaks {
+	case 0:
+		return false
+	case 1:
+		return after < leastHold
+	}
+	return after <= MaxLength
 }
 
 // chainEnd returns where the last FPDU of the chain at i ends.
