@@ -138,8 +138,12 @@ func worse(a, b mpa.CRC) mpa.CRC {
 
 // begin starts a message with its first segment.
 func begin(m *Message, s *Segment) {
-	*m = Message{Header: s.Header, Size: uint64(s.Len), Segments: 1, Off: s.Off, End: s.Off + uint64(s.Wire), First: s.First, Last: s.Latest,
-		Done: s.Last, Complete: s.Complete, Retrans: s.Retrans, CRC: s.CRC}
+	// Field by field: a composite literal is made elsewhere, then copied.
+	m.Header, m.Size, m.Segments = s.Header, uint64(s.Len), 1
+	m.Off, m.End = s.Off, s.Off+uint64(s.Wire)
+	m.First, m.Last = s.First, s.Latest
+	m.Done, m.Complete, m.Retrans, m.CRC = s.Last, s.Complete, s.Retrans, s.CRC
+	m.Payload = nil
 }
 
 // extend adds a segment to a message.
