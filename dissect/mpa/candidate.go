@@ -62,7 +62,7 @@ type result struct {
 
 // best returns the first FPDU of the best chain, under the best guess.
 func (f *Framer) best(last, aligned bool) (result, bool) {
-	s := &f.search
+	s := f.search
 	s.tried, s.rows, s.large = 0, 0, false
 	f.headers(aligned)
 	if len(s.heads) == 0 {
@@ -72,7 +72,7 @@ func (f *Framer) best(last, aligned bool) (result, bool) {
 	for _, g := range f.guesses(last) {
 		f.chains(g)
 		weight := s.weight()
-		if g.markers == On && !s.phased && g.support < 2 && weight.sure == 0 {
+		if g.markers == On && !f.phased && g.support < 2 && weight.sure == 0 {
 			// A single Marker that points where it must can be a small
 			// number in a header or a payload.
 			continue
@@ -122,13 +122,13 @@ func (s *search) weight() (w weight) {
 // headers lists where the held octets look like the start of an FPDU by their
 // first four octets, which no Marker splits.
 func (f *Framer) headers(aligned bool) {
-	s := &f.search
+	s := f.search
 	s.heads = s.heads[:0]
 	for ri, r := range s.runs {
 		b := s.buf[r.pos : r.pos+r.n]
 		i, step := 0, 1
 		if aligned {
-			i, step = int((s.align-r.off)%4), 4
+			i, step = int((f.align-r.off)%4), 4
 		}
 		low, value := byte(f.mask), byte(f.control)
 		for ; i+4 <= len(b); i += step {
@@ -149,14 +149,14 @@ func (f *Framer) headers(aligned bool) {
 
 // guesses lists what may be the case with Markers.
 func (f *Framer) guesses(last bool) []guess {
-	s := &f.search
+	s := f.search
 	off, on := guess{markers: Off}, guess{markers: On, phase: f.phase}
 	switch {
 	case f.markers == Off:
 		return []guess{off}
-	case f.markers == On && s.phased:
+	case f.markers == On && f.phased:
 		return []guess{on}
-	case s.phased:
+	case f.phased:
 		return []guess{off, on}
 	}
 	var gs []guess
@@ -175,7 +175,7 @@ func (f *Framer) guesses(last bool) []guess {
 // the one before it points.
 func (f *Framer) phases() []guess {
 	const most = 2
-	s := &f.search
+	s := f.search
 	type place struct {
 		bad     bool
 		support int
@@ -257,7 +257,7 @@ const prefixLen = 2 + 18 + 28
 // chains builds the candidates under g, and chains them from the last to the
 // first: each has one successor at most, so the work is linear.
 func (f *Framer) chains(g guess) {
-	s := &f.search
+	s := f.search
 	s.cands = s.cands[:0]
 	var a, b [prefixLen]byte
 	for _, h := range s.heads {
@@ -326,7 +326,7 @@ func (f *Framer) chains(g guess) {
 // weigh adds to the evidence for c what its CRC, its Markers and its place in
 // a segment say.
 func (f *Framer) weigh(c *candidate, h header, g guess) {
-	s := &f.search
+	s := f.search
 	r := s.runs[h.run]
 	b := s.buf[r.pos : r.pos+r.n]
 	at := int(c.off - r.off)
@@ -381,7 +381,7 @@ func (f *Framer) weigh(c *candidate, h header, g guess) {
 // root returns the index of the candidate to frame from, or -1: the first that
 // is proven, but not one that a better proven chain contradicts.
 func (f *Framer) root(last bool) int {
-	s := &f.search
+	s := f.search
 	i := slices.IndexFunc(s.cands, func(c candidate) bool { return f.proven(&c, last) })
 	if i < 0 || !f.iwarp && s.embedded(i) {
 		return -1
@@ -427,7 +427,7 @@ func (s *search) embedded(i int) bool {
 
 // chainEnd returns where the last FPDU of the chain at i ends.
 func (f *Framer) chainEnd(i int) uint64 {
-	s := &f.search
+	s := f.search
 	for s.cands[i].link >= 0 {
 		i = s.cands[i].link
 	}

@@ -134,18 +134,21 @@ type Framer struct {
 	head    []byte // first octets of the current FPDU, Markers taken out
 	bad     bool   // pending holds an FPDU with a wrong CRC
 	trusted bool   // its length is right, whatever follows
-	pending FPDU   // not handed out until the header behind it is seen
+	pending *FPDU  // not handed out until the header behind it is seen
 	pendULP []byte // its ULPDU
 	misses  int    // FPDUs whose CRC was wrong while it is not known whether CRCs are used
-	out     FPDU
-	note    Notice
 
-	search, spare search
-	budget        *Budget
-	origin        uint64 // where the first FPDU starts, where fromStart
-	fromStart     bool
-	mask, control uint16 // of Protocol.Control
-	counts        Counts
+	search    *search // while searching
+	replaying bool    // what was held is framed, and nothing is searched meanwhile
+	aligned   bool    // FPDUs start at offsets that are align mod 4
+	align     uint64
+	phased    bool // phase is known
+	budget    *Budget
+	origin    uint64 // where the first FPDU starts, where fromStart
+	fromStart bool
+	mask      uint16 // of Protocol.Control
+	control   uint16
+	counts    Counts
 }
 
 type mode uint8
@@ -190,8 +193,8 @@ func NewFramer(h Handler, c Config) *Framer {
 	f.mask, f.control = f.p.Control()
 	if c.Start {
 		f.phase = c.Off % MarkerSpacing
-		f.search.phased = true
-		f.search.align, f.search.aligned = c.Off%4, true
+		f.phased = true
+		f.align, f.aligned = c.Off%4, true
 		if c.Markers == Unknown {
 			f.startSearch()
 		}
@@ -209,10 +212,12 @@ func (f *Framer) Learn(markers, crc Use) {
 	if f.crc == Unknown || f.mode != framing {
 		f.crc = crc
 	}
-	f.search.next = 0
+	f.restart()
 	f.trySearch(false)
 	if f.mode == searching && f.fromStart && f.off == f.origin && f.markers != Unknown {
 		f.mode = framing // nothing has come yet
+		f.budget.release(f.search)
+		f.search = nil
 	}
 }
 
@@ -223,7 +228,7 @@ func (f *Framer) Recognised() {
 	if f.mode == given {
 		f.startSearch()
 	}
-	f.search.next = 0
+	f.restart()
 }
 
 // Counts tells what became of the octets so far. Octets of an FPDU that is not
@@ -346,7 +351,7 @@ func (f *Framer) whole(b []byte, c *Chunk) int {
 // good verifies an FPDU, from the Marker directly in front of it, if there is
 // one, to its CRC.
 func (f *Framer) good(b, ulpdu []byte, length int) bool {
-	o := &f.out
+	o := &f.budget.out
 	wire := binary.LittleEndian.Uint32(b[len(b)-crcLen:])
 	switch f.crc {
 	case On:
@@ -394,7 +399,7 @@ func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) 
 	if f.bad {
 		f.emitBad()
 	}
-	o := &f.out
+	o := &f.budget.out
 	start := f.off + uint64(lead)
 	o.Off = start
 	o.Seq = f.seq + uint32(start)
@@ -564,8 +569,8 @@ func (f *Framer) checkMarker(at Stamp) bool {
 	if got == want || f.guessed {
 		return got == want
 	}
-	f.note = Notice{Kind: NoticeMarker, Off: f.off - MarkerLen, Seq: f.seq + uint32(f.off-MarkerLen), Len: MarkerLen, Stamp: at, Want: want, Got: got}
-	f.h.Notice(&f.note)
+	f.budget.note = Notice{Kind: NoticeMarker, Off: f.off - MarkerLen, Seq: f.seq + uint32(f.off-MarkerLen), Len: MarkerLen, Stamp: at, Want: want, Got: got}
+	f.h.Notice(&f.budget.note)
 	return false
 }
 
@@ -573,7 +578,7 @@ func (f *Framer) checkMarker(at Stamp) bool {
 // is wrong.
 func (f *Framer) finish(at Stamp) bool {
 	p := &f.cur
-	o := &f.out
+	o := &f.budget.out
 	o.CRCWire = binary.LittleEndian.Uint32(p.field[:])
 	o.CRCCalc = p.crc
 	o.CRC = f.verdict(o)
@@ -651,8 +656,11 @@ func (f *Framer) deferBad(trusted bool) {
 		f.emitBad()
 	}
 	f.trusted = trusted
-	f.pending = f.out
-	f.pendULP = append(f.pendULP[:0], f.out.ULPDU...)
+	if f.pending == nil {
+		f.pending = new(FPDU)
+	}
+	*f.pending = f.budget.out
+	f.pendULP = append(f.pendULP[:0], f.pending.ULPDU...)
 	f.pending.ULPDU = f.pendULP
 	f.bad = true
 	f.cur = partial{}
@@ -664,7 +672,7 @@ func (f *Framer) emitBad() {
 		f.found = FoundChain
 	}
 	f.counts.Framed += uint64(f.pending.Lead + f.pending.Wire)
-	f.h.FPDU(&f.pending)
+	f.h.FPDU(f.pending)
 }
 
 // Skip takes n octets that are missing.
@@ -690,7 +698,7 @@ func (f *Framer) Skip(n uint64, at Stamp) {
 		p.missing += k
 		f.advance(k)
 		if p.need > 0 && p.got == p.need {
-			f.out.CRCWire, f.out.CRCCalc = 0, 0
+			f.budget.out.CRCWire, f.budget.out.CRCCalc = 0, 0
 			f.finish(at)
 		}
 	}
@@ -751,9 +759,9 @@ func (f *Framer) lose(at Stamp, hole bool) {
 	}
 	p := f.cur
 	f.cur = partial{}
-	f.note = Notice{Kind: NoticeLost, Off: f.off - uint64(p.wire), Seq: f.seq + uint32(f.off-uint64(p.wire)), Stamp: at}
+	f.budget.note = Notice{Kind: NoticeLost, Off: f.off - uint64(p.wire), Seq: f.seq + uint32(f.off-uint64(p.wire)), Stamp: at}
 	if p.got > 0 && !hole {
-		f.note.Off, f.note.Seq, f.note.Header = p.start, f.seq+uint32(p.start), f.head[:p.nhead]
+		f.budget.note.Off, f.budget.note.Seq, f.budget.note.Header = p.start, f.seq+uint32(p.start), f.head[:p.nhead]
 	}
 	lead := p.wire - p.got
 	if p.missing > 0 {
@@ -763,12 +771,12 @@ func (f *Framer) lose(at Stamp, hole bool) {
 		lead = 0
 	}
 	f.off -= uint64(lead + p.got)
-	f.h.Notice(&f.note)
+	f.h.Notice(&f.budget.note)
 	if f.guessed {
-		f.markers, f.search.phased = Unknown, false // a stretch that agrees proves little
+		f.markers, f.phased = Unknown, false // a stretch that agrees proves little
 	}
 	f.proof = 0
-	f.search.align, f.search.aligned = f.off%4, true // all FPDUs are a multiple of 4 octets long
+	f.align, f.aligned = f.off%4, true // all FPDUs are a multiple of 4 octets long
 	f.startSearch()
 	if lead+p.got > 0 {
 		raw := append(make([]byte, 0, MarkerLen+4), p.marker[:lead]...)
@@ -783,7 +791,7 @@ func (f *Framer) Flush(at Stamp) {
 		f.trySearch(true)
 	}
 	if f.mode == searching {
-		f.drop(f.search.size())
+		f.giveUp()
 	}
 	if p := &f.cur; f.mode == framing && p.wire > 0 {
 		if p.need == 0 {
@@ -804,7 +812,7 @@ func (f *Framer) Flush(at Stamp) {
 
 // verdictOpen hands out an FPDU whose end never came.
 func (f *Framer) verdictOpen(at Stamp) {
-	o := &f.out
+	o := &f.budget.out
 	o.CRC, o.CRCWire, o.CRCCalc = CRCUnchecked, 0, 0
 	if f.crc == Off {
 		o.CRC = CRCOff
@@ -819,6 +827,6 @@ func (f *Framer) verdictOpen(at Stamp) {
 }
 
 func (f *Framer) skipped(off, n uint64, at Stamp) {
-	f.note = Notice{Kind: NoticeSkipped, Off: off, Seq: f.seq + uint32(off), Len: n, Stamp: at}
-	f.h.Notice(&f.note)
+	f.budget.note = Notice{Kind: NoticeSkipped, Off: off, Seq: f.seq + uint32(off), Len: n, Stamp: at}
+	f.h.Notice(&f.budget.note)
 }

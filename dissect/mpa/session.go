@@ -275,7 +275,7 @@ func (h *half) started() {
 // silence ends the framing of a direction that will carry no FPDUs.
 func (h *half) silence() {
 	if h.framer != nil && h.framer.mode == searching {
-		h.framer.mode = given
+		h.framer.giveUp()
 	}
 }
 
