@@ -28,17 +28,17 @@ func (f *Framer) whole(b []byte, c *Chunk) int {
 // one, to its CRC.
 func (f *Framer) good(b, ulpdu []byte, length int) bool {
 	o := &f.budget.out
-	wire := binary.LittleEndian.Uint32(b[len(b)-crcLen:])
-	switch f.crc {
+	switch body, field := b[:len(b)-crcLen], b[len(b)-crcLen:]; f.crc {
 	case On:
-		calc := crc32.Update(0, castagnoli, b[:len(b)-crcLen])
+		calc := crc32.Update(0, castagnoli, body)
+		wire := binary.LittleEndian.Uint32(field) // behind the body, which brings it into the cache
 		if calc != wire {
 			return false
 		}
 		o.CRC, o.CRCWire, o.CRCCalc = CRCOK, wire, calc
 		return true
 	case Off:
-		o.CRC, o.CRCWire, o.CRCCalc = CRCOff, wire, 0
+		o.CRC, o.CRCWire, o.CRCCalc = CRCOff, binary.LittleEndian.Uint32(field), 0
 		return f.p.Evidence(ulpdu, length) > 0
 	}
 	return false

@@ -51,6 +51,7 @@ func inputs(mb int64) []input {
 		{name: "g", about: "a over 20,000 connections", size: size, mss: 1448, crc: true, conns: 20000},
 		{name: "h", about: "other TCP traffic", size: size, mss: 1448, other: true, conns: 100},
 		{name: "i", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
+		{name: "w", about: "a over 64 connections, for workers", size: size, mss: 1448, crc: true, conns: 64},
 		{name: "s", about: "a slice of a, for tshark", size: 40e6, mss: 1448, crc: true, slice: true},
 	}
 }
