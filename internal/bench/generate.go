@@ -32,9 +32,10 @@ type input struct {
 	crc     bool
 	loss    int // percent of the segments that are left out of the capture
 	conns   int
-	other   bool // TCP that is not iWARP
-	midway  bool // without any SYN
-	slice   bool // a small one, for programs that take long
+	other   bool   // TCP that is not iWARP
+	midway  bool   // without any SYN
+	slice   bool   // a small one, for programs that take long
+	real    string // a capture to multiply
 }
 
 // generate writes the input.
@@ -45,6 +46,9 @@ func generate(path string, in input) (truth, error) {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
+	if in.real != "" {
+		return multiply(w, in)
+	}
 	g := &generator{in: in, w: w, r: rand.New(rand.NewPCG(1, 2)), time: 1_800_000_000e9}
 	g.payload = make([]byte, 128<<10)
 	for i := range g.payload {

@@ -50,7 +50,8 @@ func inputs(mb int64) []input {
 		{name: "f", about: "a with 2 % of the segments missing", size: size, mss: 1448, crc: true, loss: 2},
 		{name: "g", about: "a over 20,000 connections", size: size, mss: 1448, crc: true, conns: 20000},
 		{name: "h", about: "other TCP traffic", size: size, mss: 1448, other: true, conns: 100},
-		{name: "i", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
+		{name: "i", about: "a real capture of NVMe-oF, over and over with other addresses", size: size, real: "testdata/pcaps/nvme-rdma-read4k.pcap"},
+		{name: "j", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
 		{name: "w", about: "a over 64 connections, for workers", size: size, mss: 1448, crc: true, conns: 64},
 		{name: "s", about: "a slice of a, for tshark", size: 40e6, mss: 1448, crc: true, slice: true},
 	}
@@ -79,8 +80,10 @@ func (b *bench) commands() []command {
 		{name: "touch: read, headers", args: []string{self, "touch", "FILE"}},
 		{name: "read -q", args: []string{b.program, "read", "-q", "--workers", "1", "FILE"}},
 		{name: "read -q, 2 workers", args: []string{b.program, "read", "-q", "--workers", "2", "FILE"}},
-		{name: "read --json", args: []string{b.program, "read", "--json", "--workers", "1", "FILE"}, only: "abcdefgs"},
-		{name: "read -q --no-recovery", args: []string{b.program, "read", "-q", "--workers", "1", "--no-recovery", "FILE"}, only: "i"},
+		{name: "latency -q", args: []string{b.program, "latency", "-q", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "check", args: []string{b.program, "check", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "read --json", args: []string{b.program, "read", "--json", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "read -q --no-recovery", args: []string{b.program, "read", "-q", "--workers", "1", "--no-recovery", "FILE"}, only: "j"},
 	}
 	if _, err := exec.LookPath("tcpdump"); err == nil {
 		cs = append(cs, command{name: "tcpdump -w", args: []string{"tcpdump", "-r", "FILE", "-w", "/dev/null"}, only: "abh"})
