@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 // step takes the next run of octets that are all of one kind, Marker or not,
@@ -46,7 +47,7 @@ func (f *Framer) advance(n int) {
 
 func (f *Framer) update(b []byte) {
 	if f.crc != Off {
-		f.cur.crc = crc32.Update(f.cur.crc, castagnoli, b)
+		f.cur.crc = crc32c.Update(f.cur.crc, b)
 	}
 }
 

@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 // whole takes an FPDU that lies in b as a whole, without Markers, and is good.
@@ -30,7 +31,7 @@ func (f *Framer) good(b, ulpdu []byte, length int) bool {
 	o := &f.budget.out
 	switch body, field := b[:len(b)-crcLen], b[len(b)-crcLen:]; f.crc {
 	case On:
-		calc := crc32.Update(0, castagnoli, body)
+		calc := crc32c.Update(0, body)
 		wire := binary.LittleEndian.Uint32(field) // behind the body, which brings it into the cache
 		if calc != wire {
 			return false
