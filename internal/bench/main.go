@@ -30,9 +30,14 @@ func main() {
 	megabytes := flag.Int64("mb", 1000, "size of the inputs in MB")
 	runs := flag.Int("runs", 5, "runs of each command; the median counts")
 	only := flag.String("only", "", "only these inputs, by letter")
+	grow := flag.Bool("growth", false, "how cost grows, instead of the inputs")
 	flag.Parse()
 	b := &bench{program: *program, dir: *dir, runs: *runs}
-	if err := b.run(*megabytes, *only); err != nil {
+	ins := inputs(*megabytes)
+	if *grow {
+		ins = growth(*megabytes)
+	}
+	if err := b.run(ins, *only, *grow); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -55,6 +60,33 @@ func inputs(mb int64) []input {
 		{name: "w", about: "a over 64 connections, for workers", size: size, mss: 1448, crc: true, conns: 64},
 		{name: "s", about: "a slice of a, for tshark", size: 40e6, mss: 1448, crc: true, slice: true},
 	}
+}
+
+// growth are inputs that differ in one thing only, three sizes each.
+func growth(mb int64) []input {
+	size := mb * 1e6 / 4
+	var ins []input
+	add := func(about string, in input) {
+		in.name, in.about = fmt.Sprint(len(ins)+1), about
+		in.mss, in.crc = 1448, true
+		if in.size == 0 {
+			in.size = size
+		}
+		ins = append(ins, in)
+	}
+	for _, n := range []int64{1, 2, 4} {
+		add(fmt.Sprintf("packets: %d MB", n*size/1e6), input{size: n * size})
+	}
+	for _, n := range []int{100, 1000, 10000} {
+		add(fmt.Sprintf("connections: %d", n), input{conns: n})
+	}
+	for _, n := range []int{16, 256, 4096} {
+		add(fmt.Sprintf("outstanding Reads: %d", n), input{small: true, depth: n})
+	}
+	for _, n := range []int{4, 40, 400} {
+		add(fmt.Sprintf("one segment in ten late by %d frames", n), input{late: n})
+	}
+	return ins
 }
 
 type bench struct {
@@ -101,7 +133,7 @@ type result struct {
 	rss  int64         // largest, octets
 }
 
-func (b *bench) run(mb int64, only string) error {
+func (b *bench) run(ins []input, only string, grow bool) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
@@ -117,11 +149,18 @@ func (b *bench) run(mb int64, only string) error {
 	}
 	fmt.Printf("commit %s, %s, %d CPUs, %s/%s, %s; median of %d runs, interleaved; files in the page cache\n\n",
 		bytes.TrimSpace(commit), cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.runs)
-	for _, in := range inputs(mb) {
+	if grow {
+		fmt.Printf("| input | frames | QPs | ns a frame | peak MiB |\n|---|---:|---:|---:|---:|\n")
+	}
+	measure := b.measure
+	if grow {
+		measure = b.line
+	}
+	for _, in := range ins {
 		if only != "" && !strings.Contains(only, in.name) {
 			continue
 		}
-		if err := b.measure(in); err != nil {
+		if err := measure(in); err != nil {
 			return fmt.Errorf("input %s: %w", in.name, err)
 		}
 	}
@@ -177,6 +216,31 @@ func (b *bench) measure(in input) error {
 			ratio(results[i].wall, ref["floor: read, CRC"]), ratio(results[i].wall, ref["touch: read, headers"]))
 	}
 	fmt.Println()
+	return nil
+}
+
+// line measures read -q on an input, and prints a line of a table.
+func (b *bench) line(in input) error {
+	path := filepath.Join(b.dir, "growth.pcap")
+	t, err := generate(path, in)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	if err := b.check(path, in, t); err != nil {
+		return err
+	}
+	var walls []time.Duration
+	var most int64
+	for range b.runs {
+		wall, rss, err := once([]string{b.program, "read", "-q", "--workers", "1", "FILE"}, path)
+		if err != nil {
+			return err
+		}
+		walls, most = append(walls, wall), max(most, rss)
+	}
+	slices.Sort(walls)
+	fmt.Printf("| %s | %d | %d | %.0f | %.0f |\n", in.about, t.Frames, t.QPs, float64(walls[len(walls)/2].Nanoseconds())/float64(t.Frames), float64(most)/(1<<20))
 	return nil
 }
 
