@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -31,13 +32,21 @@ func main() {
 	runs := flag.Int("runs", 5, "runs of each command; the median counts")
 	only := flag.String("only", "", "only these inputs, by letter")
 	grow := flag.Bool("growth", false, "how cost grows, instead of the inputs")
+	path := flag.String("make", "", "make the input that -only names as this file, and do no more")
 	flag.Parse()
-	b := &bench{program: *program, dir: *dir, runs: *runs}
+	b := &bench{program: *program, dir: *dir, runs: *runs, mb: *megabytes, grow: *grow}
 	ins := inputs(*megabytes)
 	if *grow {
 		ins = growth(*megabytes)
 	}
-	if err := b.run(ins, *only, *grow); err != nil {
+	if *path != "" {
+		if err := makeInput(*path, ins, *only); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := b.run(ins, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -92,6 +101,42 @@ func growth(mb int64) []input {
 type bench struct {
 	program, dir string
 	runs         int
+	mb           int64
+	grow         bool
+}
+
+// makeInput makes one of the inputs, and prints its truth.
+func makeInput(path string, ins []input, name string) error {
+	for _, in := range ins {
+		if in.name == name {
+			t, err := generate(path, in)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(os.Stdout).Encode(t)
+		}
+	}
+	return fmt.Errorf("there is no input %q", name)
+}
+
+// generate makes an input in a process of its own: what a program is told to
+// have used at most includes what its parent had used when it started it.
+func (b *bench) generate(path string, in input) (t truth, err error) {
+	cmd := exec.Command(self(), "-make", path, "-only", in.name, "-mb", fmt.Sprint(b.mb), fmt.Sprintf("-growth=%t", b.grow))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return t, fmt.Errorf("making %s: %w", path, err)
+	}
+	return t, json.Unmarshal(out, &t)
+}
+
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }
 
 // command is something to measure.
@@ -102,10 +147,7 @@ type command struct {
 }
 
 func (b *bench) commands() []command {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
+	self := self()
 	cs := []command{
 		{name: "cat", args: []string{"cat", "FILE"}},
 		{name: "floor: read, CRC", args: []string{self, "floor", "FILE"}},
@@ -133,7 +175,7 @@ type result struct {
 	rss  int64         // largest, octets
 }
 
-func (b *bench) run(ins []input, only string, grow bool) error {
+func (b *bench) run(ins []input, only string) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
@@ -149,11 +191,11 @@ func (b *bench) run(ins []input, only string, grow bool) error {
 	}
 	fmt.Printf("commit %s, %s, %d CPUs, %s/%s, %s; median of %d runs, interleaved; files in the page cache\n\n",
 		bytes.TrimSpace(commit), cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.runs)
-	if grow {
+	if b.grow {
 		fmt.Printf("| input | frames | QPs | ns a frame | peak MiB |\n|---|---:|---:|---:|---:|\n")
 	}
 	measure := b.measure
-	if grow {
+	if b.grow {
 		measure = b.line
 	}
 	for _, in := range ins {
@@ -169,7 +211,7 @@ func (b *bench) run(ins []input, only string, grow bool) error {
 
 func (b *bench) measure(in input) error {
 	path := filepath.Join(b.dir, in.name+".pcap")
-	t, err := generate(path, in)
+	t, err := b.generate(path, in)
 	if err != nil {
 		return err
 	}
@@ -222,7 +264,7 @@ func (b *bench) measure(in input) error {
 // line measures read -q on an input, and prints a line of a table.
 func (b *bench) line(in input) error {
 	path := filepath.Join(b.dir, "growth.pcap")
-	t, err := generate(path, in)
+	t, err := b.generate(path, in)
 	if err != nil {
 		return err
 	}
@@ -246,16 +288,26 @@ func (b *bench) line(in input) error {
 
 // check holds what iwdump counts against what was written.
 func (b *bench) check(path string, in input, t truth) error {
-	out, err := exec.Command(b.program, "read", "-q", "--json", path).Output()
+	cmd := exec.Command(b.program, "read", "-q", "--json", path)
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var last []byte
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		last = append(last[:0], lines.Bytes()...)
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
 	var s struct {
 		Frames, QPs, FPDUs, Messages uint64
 		CRCBad                       uint64 `json:"crc_bad"`
 	}
-	if err := json.Unmarshal(lines[len(lines)-1], &s); err != nil {
+	if err := json.Unmarshal(last, &s); err != nil {
 		return err
 	}
 	if s.Frames != t.Frames || s.QPs != t.QPs || s.CRCBad != 0 || in.loss == 0 && (s.FPDUs != t.FPDUs || s.Messages != t.Messages) {
