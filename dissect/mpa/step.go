@@ -55,7 +55,7 @@ func (f *Framer) update(b []byte) {
 func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 	p := &f.cur
 	if p.need == 0 {
-		n := copy(f.head[p.got:4], b)
+		n := copy(f.gathered()[p.got:4], b)
 		f.update(b[:n])
 		p.got += n
 		p.nhead += n
@@ -89,6 +89,14 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 		return len(b), true
 	}
 	return len(b), f.finish(c.Stamp)
+}
+
+// gathered returns where the first octets of an FPDU are gathered.
+func (f *Framer) gathered() []byte {
+	if f.head == nil {
+		f.head = make([]byte, 2+f.keep)
+	}
+	return f.head
 }
 
 // checkMarker compares the Marker that was just taken with where the current

@@ -133,7 +133,7 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 // out, the first of which is at first.
 func (f *Framer) unmarked(b []byte, first, length int) []byte {
 	want := 2 + min(f.keep, length)
-	n := copy(f.head[:want], b[:first])
+	n := copy(f.gathered()[:want], b[:first])
 	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
 		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
 	}
