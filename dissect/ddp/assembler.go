@@ -17,7 +17,7 @@ const (
 // messages may be open at once, on different queues.
 type Assembler struct {
 	h    Handler
-	keep int
+	keep [2]int // octets of a payload: of untagged messages, and of tagged ones
 	q    [queues]queue
 	runs []run // tagged messages that are open
 	out  Message
@@ -52,7 +52,7 @@ type run struct {
 // segment, all that is at hand is handed out. start says that the first
 // segment is the first of the stream, so that MSNs begin with 1.
 func NewAssembler(h Handler, keep int, start bool) *Assembler {
-	a := &Assembler{h: h, keep: keep}
+	a := &Assembler{h: h, keep: [2]int{keep, keep}}
 	if start {
 		for i := range a.q {
 			a.q[i].synced, a.q[i].next = true, 1
@@ -60,6 +60,10 @@ func NewAssembler(h Handler, keep int, start bool) *Assembler {
 	}
 	return a
 }
+
+// Keep sets how many octets of the payload of untagged and of tagged messages
+// are kept from here on.
+func (a *Assembler) Keep(untagged, tagged int) { a.keep = [2]int{untagged, tagged} }
 
 // Add takes the next segment.
 func (a *Assembler) Add(s *Segment) {
@@ -181,7 +185,7 @@ func (a *Assembler) untagged(s *Segment) {
 	}
 	q.synced = true
 	extend(&q.msg, s)
-	a.gather(&q.payload, uint64(s.MO), s.Payload)
+	a.gather(&q.payload, a.keep[0], uint64(s.MO), s.Payload)
 	q.mo = uint64(s.MO) + uint64(s.Len)
 	q.msg.Size = max(q.msg.Size, q.mo)
 	if s.Last {
@@ -214,7 +218,7 @@ func (a *Assembler) first(q *queue, s *Segment) {
 	q.msg.Complete = s.Complete && s.MO == 0
 	q.msg.Size = uint64(s.MO) + uint64(s.Len)
 	q.payload = q.payload[:0]
-	a.gather(&q.payload, uint64(s.MO), s.Payload)
+	a.gather(&q.payload, a.keep[0], uint64(s.MO), s.Payload)
 	q.mo = q.msg.Size
 	if s.Last {
 		a.close(q)
@@ -230,11 +234,11 @@ func (a *Assembler) close(q *queue) {
 	a.h.Message(&a.out)
 }
 
-// gather keeps the first octets of a message, as long as they come without a
-// hole. at is where b belongs.
-func (a *Assembler) gather(p *[]byte, at uint64, b []byte) {
-	if at == uint64(len(*p)) && len(*p) < a.keep {
-		*p = append(*p, b[:min(len(b), a.keep-len(*p))]...)
+// gather keeps the first octets of a message, keep of them at most, as long as
+// they come without a hole. at is where b belongs.
+func (a *Assembler) gather(p *[]byte, keep int, at uint64, b []byte) {
+	if at == uint64(len(*p)) && len(*p) < keep {
+		*p = append(*p, b[:min(len(b), keep-len(*p))]...)
 	}
 }
 
@@ -262,7 +266,7 @@ func (a *Assembler) tagged(s *Segment) {
 		// What is first seen behind a hole may be the middle of a message.
 		r.msg.Complete = s.Complete && !a.lost
 		r.lost, r.payload = false, r.payload[:0]
-		a.gather(&r.payload, 0, s.Payload)
+		a.gather(&r.payload, a.keep[1], 0, s.Payload)
 		r.to = s.TO + uint64(s.Len)
 		if s.Last {
 			a.end(len(a.runs) - 1)
@@ -277,7 +281,7 @@ func (a *Assembler) tagged(s *Segment) {
 		r.msg.Complete = false
 	}
 	r.lost = false
-	a.gather(&r.payload, s.TO-r.msg.Header.TO, s.Payload)
+	a.gather(&r.payload, a.keep[1], s.TO-r.msg.Header.TO, s.Payload)
 	extend(&r.msg, s)
 	r.to = s.TO + uint64(s.Len)
 	r.msg.Size = r.to - r.msg.Header.TO

@@ -29,6 +29,13 @@ type Protocol interface {
 	Follows(a []byte, alen int, b []byte, blen int) int
 }
 
+// A Keeper is a Protocol that wants more of some ULPDUs than Config.Keep.
+type Keeper interface {
+	// Keep says how many octets of the ULPDU that starts with first, two
+	// octets, are to be handed out at least, where captured.
+	Keep(first []byte) int
+}
+
 // A Handler takes what a Framer finds. What it is given is valid during the
 // call.
 type Handler interface {
@@ -124,6 +131,7 @@ type Framer struct {
 	guessed  bool // markers were found so, and may be wrong
 	proof    int  // octets of FPDUs in a row that agree with the guess
 	keep     int
+	keeper   Keeper // nil: keep holds for all
 	mode     mode
 
 	off   uint64 // of the next octet
@@ -165,6 +173,7 @@ type partial struct {
 	length  int
 	got     int // of them, those behind us
 	nhead   int // gathered
+	keep    int // of length field and ULPDU, to be gathered
 	crc     uint32
 	field   [crcLen]byte
 	marker  [MarkerLen]byte
@@ -187,6 +196,7 @@ func NewFramer(h Handler, c Config) *Framer {
 		f.keep = defaultKeep
 	}
 	f.head = make([]byte, 2+f.keep)
+	f.keeper, _ = c.Protocol.(Keeper)
 	f.mask, f.control = f.p.Control()
 	if c.Start {
 		f.phase = c.Off % MarkerSpacing
@@ -446,7 +456,7 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 		markers++
 	}
 	ulpdu := b[lead+2 : lead+min(first, 2+length)]
-	if len(ulpdu) < min(f.keep, length) {
+	if len(ulpdu) < min(f.keep, length) || f.keeper != nil && len(ulpdu) < min(f.wants(ulpdu), length) {
 		ulpdu = f.unmarked(b[lead:], first, length)
 	}
 	if !f.good(b, ulpdu, length) {
@@ -460,11 +470,30 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 // out, the first of which is at first.
 func (f *Framer) unmarked(b []byte, first, length int) []byte {
 	want := 2 + min(f.keep, length)
-	n := copy(f.head[:want], b[:first])
+	if f.keeper != nil && first >= 4 {
+		want = 2 + min(f.wants(b[2:4]), length)
+	}
+	f.grow(want)
+	n := copy(f.head[:want], b[:min(first, want)])
 	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
 		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
 	}
 	return f.head[2:want]
+}
+
+// wants is how many octets are kept of the ULPDU that starts with first.
+func (f *Framer) wants(first []byte) int {
+	if len(first) < 2 {
+		return f.keep
+	}
+	return max(f.keep, f.keeper.Keep(first[:2]))
+}
+
+// grow makes room for n gathered octets.
+func (f *Framer) grow(n int) {
+	if n > len(f.head) {
+		f.head = append(f.head, make([]byte, n-len(f.head))...)
+	}
 }
 
 // step takes the next run of octets that are all of one kind, Marker or not,
@@ -532,13 +561,18 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 			f.emitBad()
 		}
 		p.need = size(p.length)
+		p.keep = len(f.head)
+		if f.keeper != nil {
+			p.keep = 2 + f.wants(f.head[2:4])
+			f.grow(min(p.keep, 2+p.length))
+		}
 		return n, true
 	}
 	if body := p.need - crcLen - p.got; body > 0 {
 		b = b[:min(len(b), body)]
 		f.update(b)
-		if p.nhead == p.got && p.nhead < len(f.head) && p.nhead < 2+p.length {
-			p.nhead += copy(f.head[p.nhead:min(len(f.head), 2+p.length)], b)
+		if end := min(p.keep, len(f.head), 2+p.length); p.nhead == p.got && p.nhead < end {
+			p.nhead += copy(f.head[p.nhead:end], b)
 		}
 	} else {
 		b = b[:min(len(b), p.need-p.got)]
