@@ -101,12 +101,12 @@ func (l *Latencies) Operation(o *qp.Operation) {
 		return
 	}
 	if o.Status != qp.StatusOK {
-		l.failed[o.Kind.String()+" "+o.Status.String()]++
+		l.failed[o.Name()+" "+o.Status.String()]++
 		return
 	}
 	k := groupKey{size: -1}
 	if l.by.Op {
-		k.op = o.Kind.String()
+		k.op = o.Name()
 	}
 	if l.by.QP {
 		k.qp = o.Conn.Number
@@ -324,7 +324,7 @@ func (l *Latencies) WriteSlowest(w io.Writer, ascii bool) error {
 		if o.Retrans {
 			note = "retransmitted"
 		}
-		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
+		cells = append(cells, []string{ns(o.Latency), o.Name(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
 			strconv.FormatUint(o.Start.Frame, 10), answer, strconv.FormatUint(o.End.Frame, 10), ns(o.RequestSpread), ns(o.Service), ns(o.ResponseSpread), note})
 	}
 	return columns(w, head, cells)
