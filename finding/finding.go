@@ -183,6 +183,9 @@ func (c *Collector) Event(e *qp.Event) {
 		}
 		return 0, false
 	}
+	if c.upper(e, from) {
+		return
+	}
 	add := func(id string) *Finding { return c.add(id, e.Conn, from, e.At, e.N, "%s", e.Detail) }
 	switch e.Kind {
 	case "mpa_reject":

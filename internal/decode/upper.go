@@ -19,12 +19,15 @@ type Upper struct {
 	forced    bool
 }
 
+// AutoUpper looks for all that are known.
+func AutoUpper() Upper { return Upper{protocols: upperProtocols} }
+
 // ParseUpper returns what "auto", "none" or the name of a protocol stands for.
 func ParseUpper(text string) (Upper, error) {
 	names := []string{"auto", "none"}
 	switch text {
 	case "auto":
-		return Upper{protocols: upperProtocols}, nil
+		return AutoUpper(), nil
 	case "none":
 		return Upper{}, nil
 	}

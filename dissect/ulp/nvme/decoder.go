@@ -361,6 +361,9 @@ func (k *Decoder) completion(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 	if err != nil {
 		return ulp.None
 	}
+	if !k.hasQID && c.SQID != 0 {
+		k.setQueue(c.SQID)
+	}
 	var p *ulp.Pending
 	if k.hasHost {
 		p = k.t.Find(k.host, uint64(c.CID))

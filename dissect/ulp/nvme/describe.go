@@ -52,7 +52,7 @@ func (k *Decoder) describe(d *ulp.Description, m *ulp.Message, c *Command, o opc
 	case k.admin:
 		k.describeAdmin(d, c)
 	default:
-		d.Sayf(" nsid %d", c.NSID)
+		sayNSID(d, c.NSID)
 		f.Uint("nsid", "Namespace", uint64(c.NSID)).In(4, 4)
 		if o.lba && whole {
 			d.Sayf(" lba 0x%x %s", c.SLBA(), plural(c.Blocks(), "block"))
@@ -84,6 +84,17 @@ var (
 	wordKeys   = [6]string{"cdw10", "cdw11", "cdw12", "cdw13", "cdw14", "cdw15"}
 	wordLabels = [6]string{"Command Dword 10", "Command Dword 11", "Command Dword 12", "Command Dword 13", "Command Dword 14", "Command Dword 15"}
 )
+
+// allNamespaces is the NSID that means all of them.
+const allNamespaces = 0xFFFFFFFF
+
+func sayNSID(d *ulp.Description, nsid uint32) {
+	if nsid == allNamespaces {
+		d.Say(" all namespaces")
+		return
+	}
+	d.Sayf(" nsid %d", nsid)
+}
 
 func plural(n int, what string) string {
 	if n == 1 {
@@ -192,7 +203,7 @@ func (k *Decoder) describeAdmin(d *ulp.Description, c *Command) {
 		f.Uint("abort_cid", "Command ID to abort", uint64(c.CDW[0]>>16)).In(42, 2)
 	}
 	if c.NSID != 0 {
-		d.Sayf(" nsid %d", c.NSID)
+		sayNSID(d, c.NSID)
 	}
 }
 
@@ -210,7 +221,11 @@ func (k *Decoder) describeCompletion(d *ulp.Description, c *Completion, p *ulp.P
 		f.Uint("request_n", "Answers message", uint64(p.Command.Request))
 	}
 	status := c.Status.For(fabrics)
-	d.Sayf("%s cid %d: %s", what, c.CID, status)
+	if d.Say(what); c.Status.OK() && p != nil {
+		d.Sayf(" done cid %d", c.CID)
+	} else {
+		d.Sayf(" cid %d: %s", c.CID, status)
+	}
 	f.Hex("result", "Command specific result", c.Result, 16).In(0, 8)
 	if p != nil && fabrics && c.Status.OK() {
 		switch uint8(p.State & stateFCType >> 8) {
