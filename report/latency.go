@@ -27,7 +27,7 @@ type Group struct {
 }
 
 // By says what groups are by, besides the kind of operation.
-type By struct{ QP, Size, Direction, Op bool }
+type By struct{ QP, Size, Direction, Op, Command bool }
 
 // ParseBy parses names that are joined by commas.
 func ParseBy(text string) (by By, err error) {
@@ -35,6 +35,8 @@ func ParseBy(text string) (by By, err error) {
 		switch name {
 		case "op":
 			by.Op = true
+		case "command":
+			by.Command = true
 		case "qp":
 			by.QP = true
 		case "size":
@@ -42,7 +44,7 @@ func ParseBy(text string) (by By, err error) {
 		case "direction":
 			by.Direction = true
 		default:
-			return By{}, fmt.Errorf("%q is none of op, qp, size, direction", name)
+			return By{}, fmt.Errorf("%q is none of op, command, qp, size, direction", name)
 		}
 	}
 	return by, nil
@@ -96,6 +98,9 @@ func (l *Latencies) QP(*qp.Summary)      {}
 // Operation adds an operation. Those of the connection itself, connect and
 // close, have groups of their own or none: they are no I/O.
 func (l *Latencies) Operation(o *qp.Operation) {
+	if l.by.Command && o.Command == nil {
+		return
+	}
 	ofConnection := o.Kind == qp.KindConnect || o.Kind == qp.KindClose
 	if ofConnection && !l.by.Op {
 		return
@@ -105,7 +110,7 @@ func (l *Latencies) Operation(o *qp.Operation) {
 		return
 	}
 	k := groupKey{size: -1}
-	if l.by.Op {
+	if l.by.Op || l.by.Command {
 		k.op = o.Name()
 	}
 	if l.by.QP {
