@@ -98,15 +98,22 @@ var nsm = []procedure{
 	{op: "nsm.notify", title: "NOTIFY", args: "host:o"},
 }
 
-// nfsacl is the NFSACL protocol, which has no RFC (RFC 8267, section 5.2); of
-// version 2 its procedures 1 to 4 are the same, and only the width of what they
-// carry is another.
-var nfsacl = []procedure{
+// nfsacl2 and nfsacl3 are the NFSACL protocol, which has no RFC (RFC 8267,
+// section 5.2).
+var nfsacl2 = []procedure{
 	{op: "nfsacl.null", title: "NULL"},
-	{op: "nfsacl.getacl", title: "GETACL", status: statusNFS3},
-	{op: "nfsacl.setacl", title: "SETACL", status: statusNFS3},
-	{op: "nfsacl.getattr", title: "GETATTR", status: statusNFS3},
-	{op: "nfsacl.access", title: "ACCESS", status: statusNFS3},
+	{op: "nfsacl.getacl", title: "GETACL", args: "fh:X mask:w", status: statusNFS3},
+	{op: "nfsacl.setacl", title: "SETACL", args: "fh:X mask:w", status: statusNFS3},
+	{op: "nfsacl.getattr", title: "GETATTR", args: "fh:X", status: statusNFS3},
+	{op: "nfsacl.access", title: "ACCESS", args: "fh:X access:w", status: statusNFS3},
+	{op: "nfsacl.getxattrdir", title: "GETXATTRDIR", args: "fh:X", status: statusNFS3},
+}
+
+var nfsacl3 = []procedure{
+	{op: "nfsacl.null", title: "NULL"},
+	{op: "nfsacl.getacl", title: "GETACL", args: "fh:o mask:w", status: statusNFS3, res: ":P mask:w", failed: ":P"},
+	{op: "nfsacl.setacl", title: "SETACL", args: "fh:o mask:w", status: statusNFS3, res: ":P", failed: ":P"},
+	{op: "nfsacl.getxattrdir", title: "GETXATTRDIR", args: "fh:o", status: statusNFS3},
 }
 
 // portmap2 is RFC 1833, section 3.

@@ -62,8 +62,11 @@ func find(program, version uint32) []procedure {
 	case ProgramNSM:
 		return nsm
 	case ProgramNFSACL:
-		if version == 2 || version == 3 {
-			return nfsacl
+		if version == 2 {
+			return nfsacl2
+		}
+		if version == 3 {
+			return nfsacl3
 		}
 	default:
 		if program >= ProgramTransient && program <= ProgramTransientLast {
