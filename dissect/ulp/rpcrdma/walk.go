@@ -124,7 +124,7 @@ func (w *walker) inChunk() bool {
 		_, ok := w.reads.At(uint32(uint64(w.off) + w.moved))
 		return ok
 	}
-	for len(w.writes) > 0 {
+	for len(w.writes) >= 8 {
 		c, n, err := parseCounted(w.writes[4:])
 		if err != nil {
 			w.writes = nil
