@@ -121,7 +121,7 @@ func brief(d *ulp.Description, values []Value) {
 				d.Sayf(" %s %d", v.Name, v.Num)
 			}
 		case "name", "to_name", "path":
-			d.Sayf(" %q", v.Data)
+			d.Sayf(" \"%s\"", v.Data)
 		}
 	}
 }

@@ -225,6 +225,8 @@ func Failed(c Command, s uint32) bool {
 		return c != SessionSetup
 	case 0x80000006, 0xC000000F: // the listing is at its end, or empty
 		return c != QueryDirectory
+	case 0xC0000011: // the end of the file is how reading ends
+		return c != Read
 	case 0x80000005: // only as much as the buffer holds
 		return c != QueryInfo && c != IOCtl && c != Read
 	case 0x0000010C, 0x0000010B: // the watch came to its end
