@@ -171,11 +171,11 @@ type Response struct {
 	// Count is how many octets were read or written, where HasCount: DataLength
 	// of READ (DataRemaining, where the data went through the channel), Count of
 	// WRITE.
-	Count    uint32
-	HasCount bool
-	InChunks bool   // of READ: the data went through the channel
-	Dialect  uint16 // DialectRevision, of NEGOTIATE
-	Share    uint8  // ShareType, of TREE_CONNECT
+	Count     uint32
+	HasCount  bool
+	InChannel bool   // of READ: the data went through the channel
+	Dialect   uint16 // DialectRevision, of NEGOTIATE
+	Share     uint8  // ShareType, of TREE_CONNECT
 }
 
 // responseLen is the same of a response.
@@ -206,7 +206,7 @@ func ParseResponse(c Command, b []byte) (r Response, err error) {
 	case Read:
 		r.Count, r.HasCount = le.Uint32(body[4:]), true
 		if left := le.Uint32(body[8:]); r.Count == 0 && left > 0 {
-			r.Count, r.InChunks = left, true
+			r.Count, r.InChannel = left, true
 		}
 	case Write:
 		r.Count, r.HasCount = le.Uint32(body[4:]), true

@@ -65,7 +65,7 @@ func StatusName(s uint32) string {
 	case 0xC000003B:
 		return "STATUS_OBJECT_PATH_SYNTAX_BAD"
 	case 0xC0000041:
-		return "STATUS_PORT_DISCONNECTED"
+		return "STATUS_PORT_CONNECTION_REFUSED"
 	case 0xC0000043:
 		return "STATUS_SHARING_VIOLATION"
 	case 0xC000004F:
