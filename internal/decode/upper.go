@@ -7,10 +7,12 @@ import (
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/ulp"
 	"github.com/iwdump/iwdump/dissect/ulp/nvme"
+	"github.com/iwdump/iwdump/dissect/ulp/rpcrdma"
+	"github.com/iwdump/iwdump/dissect/ulp/smbdirect"
 )
 
 // upperProtocols are the upper layer protocols that are known.
-var upperProtocols = []ulp.Protocol{nvme.Protocol}
+var upperProtocols = []ulp.Protocol{nvme.Protocol(), rpcrdma.Protocol(), smbdirect.Protocol()}
 
 // Upper says which upper layer protocols are looked for. The zero value is
 // none.

@@ -6,14 +6,16 @@ import (
 	"github.com/iwdump/iwdump/dissect/ulp"
 )
 
-// Protocol is NVMe over RDMA.
-var Protocol = ulp.Protocol{
-	Name:    "nvme",
-	Title:   "NVMe over RDMA",
-	Ports:   []uint16{4420, 8009},
-	Private: judgePrivate,
-	Judge:   judge,
-	New:     func(h ulp.Handler) ulp.Decoder { return NewDecoder(h) },
+// Protocol is how a [ulp.Stream] recognises NVMe over RDMA and follows it.
+func Protocol() ulp.Protocol {
+	return ulp.Protocol{
+		Name:    "nvme",
+		Title:   "NVMe over RDMA",
+		Ports:   []uint16{4420, 8009},
+		Private: judgePrivate,
+		Judge:   judge,
+		New:     func(h ulp.Handler) ulp.Decoder { return NewDecoder(h) },
+	}
 }
 
 func zero(b []byte) bool {
