@@ -95,7 +95,7 @@ func TestCaptures(t *testing.T) {
 			src := capture.Open([]string{name}, nil, capture.Options{})
 			defer src.Close()
 			c := finding.New()
-			if _, err := decode.Run(src, c, decode.Options{Messages: true, Operations: true}); err != nil {
+			if _, err := decode.Run(src, c, decode.Options{Upper: decode.AutoUpper(), Messages: true, Operations: true}); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(inCaptures[short], list(c.Findings(qp.Info))); d != "" {

@@ -66,7 +66,7 @@ func TestFPDUVectors(t *testing.T) {
 				c := &collector{}
 				f := NewFramer(c, Config{Protocol: ddpLike{}, Start: true, Markers: markers, CRC: crc, Keep: 1 << 16})
 				f.off, f.phase = w.start, 0
-				f.search.align = w.start % 4
+				f.align = w.start % 4
 				switch {
 				case cut > len(b):
 					for i := range b {

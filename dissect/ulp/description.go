@@ -18,11 +18,16 @@ type Description struct {
 	// nothing to say has none.
 	Text   []byte
 	Fields Fields
+	// Answers is the N of the request of the command that the message ends, 0
+	// where it ends none, and Latency the time from the first octet of that to
+	// the last of this, in ns. The Stream fills them in.
+	Answers int
+	Latency int64
 }
 
 // Reset empties the description and keeps its memory.
 func (d *Description) Reset() {
-	d.Protocol, d.Doubt, d.Command, d.Text = "", false, "", d.Text[:0]
+	d.Protocol, d.Doubt, d.Command, d.Text, d.Answers, d.Latency = "", false, "", d.Text[:0], 0, 0
 	d.Fields.Reset()
 }
 

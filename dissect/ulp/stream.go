@@ -178,7 +178,7 @@ func (s *Stream) Startup(f *Startup, d *Description) {
 	}
 	if s.named != nil {
 		s.named.dec.Startup(f, d)
-		s.label(d, s.named)
+		s.label(d, s.named, f.N)
 		return
 	}
 	lead := s.leader()
@@ -210,7 +210,7 @@ func (s *Stream) Startup(f *Startup, d *Description) {
 	}
 	leading := protocolOf(lead)
 	s.judge()
-	s.label(d, s.find(leading))
+	s.label(d, s.find(leading), f.N)
 }
 
 func protocolOf(c *candidate) *Protocol {
@@ -235,14 +235,18 @@ func (s *Stream) score(i int, c *candidate, e Evidence) {
 	c.score += int(min(e, Strong))
 }
 
-// label completes a description, or empties it where who made it is out.
-func (s *Stream) label(d *Description, c *candidate) {
+// label completes the description of message n, or empties it where who made it
+// is out.
+func (s *Stream) label(d *Description, c *candidate, n int) {
 	switch {
 	case d == nil:
 	case c == nil:
 		d.Reset()
 	case len(d.Text) > 0 || len(d.Fields.List) > 0:
 		d.Protocol, d.Doubt = c.p.Name, s.named == nil
+		if c.held.reply == n && n > 0 {
+			d.Answers, d.Latency = c.held.request, c.held.latency
+		}
 	}
 }
 
@@ -261,7 +265,7 @@ func (s *Stream) Message(m *Message, d *Description) {
 // follow takes a message of a QP whose protocol is known.
 func (s *Stream) follow(m *Message, d *Description) {
 	e := s.named.dec.Message(m, d)
-	s.label(d, s.named)
+	s.label(d, s.named, m.N)
 	if !m.IsSend() || e == None {
 		return
 	}
@@ -283,7 +287,7 @@ func (s *Stream) look(m *Message, d *Description) {
 			c.dec.Message(m, describe(d, c == lead))
 		}
 		if lead != nil {
-			s.label(d, lead)
+			s.label(d, lead, m.N)
 		}
 		return
 	}
@@ -314,7 +318,7 @@ func (s *Stream) look(m *Message, d *Description) {
 	}
 	leading := protocolOf(lead)
 	s.judge()
-	s.label(d, s.find(leading))
+	s.label(d, s.find(leading), m.N)
 	s.looks++
 	s.over = s.named == nil && (s.against == 1<<len(s.c.Protocols)-1 || s.looks >= maxDoubt || len(s.cands) == 0 && s.looks >= maxLooks)
 }
@@ -352,9 +356,13 @@ type held struct {
 	open     bool
 	commands []*Command
 	events   []Event
+
+	reply, request int // of the last command
+	latency        int64
 }
 
 func (k *held) Command(c *Command) {
+	k.reply, k.request, k.latency = c.Reply, c.Request, c.End.Time-c.Start.Time
 	if k.open {
 		k.h.Command(c)
 	} else if len(k.commands) < maxHeld {
@@ -380,4 +388,36 @@ func (k *held) release() {
 		k.h.Event(&k.events[i])
 	}
 	k.commands, k.events = nil, nil
+}
+
+// A Keeper is a Decoder that says how many octets it needs.
+type Keeper interface {
+	// KeepSend and KeepTagged are how many octets of the payload of Sends, and
+	// of RDMA Writes and Read Responses, it wants from here on.
+	KeepSend() int
+	KeepTagged() int
+}
+
+// What is kept of payloads.
+const (
+	KeepSend   = 4096 // of a Send, where a decoder does not say
+	keepTagged = 1024 // until a protocol is named
+	mostKept   = 64 << 10
+)
+
+// Keep is how many octets of the payload of Sends, and of RDMA Writes and Read
+// Responses, are of use from here on.
+func (s *Stream) Keep() (send, tagged int) {
+	switch {
+	case s.over:
+		return 0, 0
+	case s.named != nil:
+		if k, ok := s.named.dec.(Keeper); ok {
+			return min(k.KeepSend(), mostKept), min(k.KeepTagged(), mostKept)
+		}
+		return KeepSend, 0
+	case len(s.cands) == 0:
+		return KeepSend, 0
+	}
+	return KeepSend, keepTagged
 }
