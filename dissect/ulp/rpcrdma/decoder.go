@@ -55,7 +55,7 @@ func (c *decoder) Message(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 		return ulp.None
 	}
 	e := judge(m)
-	if e <= ulp.None {
+	if e < ulp.None || len(m.Payload) < fixedLen {
 		return e
 	}
 	h, n, err := ParseHeader(m.Payload)

@@ -207,3 +207,40 @@ func TestDataLength(t *testing.T) {
 		t.Errorf("%+v", p.Commands)
 	}
 }
+
+func FuzzDecoder(f *testing.F) {
+	call := func(h rpcrdma.Header, c rpcrdma.Call, args string) []byte {
+		h.XID, h.Version, h.Credits, c.XID = 7, 1, 2, 7
+		return append(append(h.Append(nil), c.Append(nil)...), args...)
+	}
+	reply := func(h rpcrdma.Header, results string) []byte {
+		h.XID, h.Version, h.Credits = 7, 1, 2
+		return append(append(h.Append(nil), (&rpcrdma.Reply{XID: 7}).Append(nil)...), results...)
+	}
+	segment := rpcrdma.Segment{Handle: 1, Length: 100, Offset: 1}
+	writes := rpcrdma.Header{Writes: rpcrdma.AppendWriteList(nil, rpcrdma.AppendWriteChunk(nil, segment)), HasReply: true, Reply: rpcrdma.AppendWriteChunk(nil, segment)}
+	f.Add(call(writes, rpcrdma.Call{Program: rpcrdma.ProgramNFS, Version: 3, Procedure: 6}, "\x00\x00\x00\x04abcd\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x10"), reply(writes, "\x00\x00\x00\x00"), uint16(400))
+	f.Add(call(rpcrdma.Header{}, rpcrdma.Call{Program: rpcrdma.ProgramNFS, Version: 4, Procedure: 1}, "\x00\x00\x00\x00\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x18"), reply(rpcrdma.Header{}, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x18\x00\x00\x00\x00"), uint16(400))
+	f.Add(call(rpcrdma.Header{}, rpcrdma.Call{Program: 0x40000000, Version: 1, Procedure: 1}, "\x00\x00\x00\x00"), reply(rpcrdma.Header{}, ""), uint16(60))
+	f.Fuzz(func(t *testing.T, a, b []byte, cut uint16) {
+		p := newPeer(nil)
+		for i, w := range [][]byte{a, b, a, b} {
+			m := ulp.Message{Side: ulp.Side(i & 1), Op: rdmap.OpSend, Payload: w[:min(len(w), int(cut))], Size: uint64(len(w))}
+			e := p.message(m)
+			m.Complete = true
+			if j := rpcrdma.Protocol().Judge(&m); j > e || e > ulp.Strong {
+				t.Fatalf("Judge says %d, the decoder %d", j, e)
+			}
+			p.message(ulp.Message{Side: 1, Op: rdmap.OpWrite, STag: 1, TO: 1, Size: 50, Payload: b})
+			p.message(ulp.Message{Side: 1, Op: rdmap.OpReadRequest, STag: 1, TO: 2, ReadSize: 50, Size: 28})
+			p.message(ulp.Message{Side: 0, Op: rdmap.OpReadResponse, Answers: p.n, Size: 50, Payload: a})
+		}
+		p.dec.End(mpa.Stamp{})
+		p.dec.Summary(&p.Summary)
+		for _, c := range p.Commands {
+			if c.Name == "" {
+				t.Fatalf("%+v", c)
+			}
+		}
+	})
+}

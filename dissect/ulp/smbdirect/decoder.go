@@ -66,7 +66,7 @@ func (c *decoder) Message(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 		return ulp.None
 	}
 	e := judge(m)
-	if e <= ulp.None {
+	if e < ulp.None || len(m.Payload) < TransferLen {
 		return e
 	}
 	s := &c.side[m.Side&1]

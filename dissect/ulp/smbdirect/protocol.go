@@ -66,8 +66,11 @@ func judge(m *ulp.Message) ulp.Evidence {
 	if t.CreditsRequested == 0 || t.Flags&^FlagResponseRequested != 0 || binary.LittleEndian.Uint16(b[6:]) != 0 || t.Size() != m.Size {
 		return ulp.Against
 	}
-	if FormOf(data) != FormUnknown {
+	switch {
+	case FormOf(data) != FormUnknown:
 		return ulp.Strong
+	case t.DataLength == 0:
+		return ulp.None // a small number and zeros, as many messages are
 	}
 	return ulp.Weak
 }
