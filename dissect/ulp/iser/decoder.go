@@ -121,15 +121,15 @@ func (k *Decoder) hello(m *ulp.Message, h *Header, d *ulp.Description) {
 	f := &d.Fields
 	if h.Opcode == Hello {
 		d.Sayf("iSER Hello, IRD %d", h.Depth)
-		f.Uint("max_version", "MaxVer", uint64(h.MaxVer)).In(1, 1)
-		f.Uint("min_version", "MinVer", uint64(h.Ver)).In(1, 1)
+		f.Uint("max_ver", "MaxVer", uint64(h.MaxVer)).In(1, 1)
+		f.Uint("min_ver", "MinVer", uint64(h.Ver)).In(1, 1)
 		f.Uint("iser_ird", "iSER-IRD", uint64(h.Depth)).In(2, 2)
 		return
 	}
 	d.Sayf("iSER HelloReply, ORD %d", h.Depth)
-	f.Bool("reject", "REJ", h.Reject).In(0, 1)
-	f.Uint("max_version", "MaxVer", uint64(h.MaxVer)).In(1, 1)
-	f.Uint("cur_version", "CurVer", uint64(h.Ver)).In(1, 1)
+	f.Bool("rej", "REJ", h.Reject).In(0, 1)
+	f.Uint("max_ver", "MaxVer", uint64(h.MaxVer)).In(1, 1)
+	f.Uint("cur_ver", "CurVer", uint64(h.Ver)).In(1, 1)
 	f.Uint("iser_ord", "iSER-ORD", uint64(h.Depth)).In(2, 2)
 }
 

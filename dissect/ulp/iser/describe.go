@@ -130,8 +130,8 @@ func describeSCSI(d *ulp.Description, b *BHS) {
 	if lun, ok := simpleLUN(b.LUN); ok {
 		d.Sayf(" lun %d", lun)
 	}
-	f.Bool("reads", "Reads", b.Reads()).In(at+1, 1)
-	f.Bool("writes", "Writes", b.Writes()).In(at+1, 1)
+	f.Bool("reads_data", "Reads", b.Reads()).In(at+1, 1)
+	f.Bool("writes_data", "Writes", b.Writes()).In(at+1, 1)
 	f.Uint("expected_length", "Expected Data Transfer Length", uint64(b.ExpectedLength())).In(at+20, 4)
 }
 

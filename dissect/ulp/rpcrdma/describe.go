@@ -2,6 +2,7 @@ package rpcrdma
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdump/iwdump/dissect/ulp"
@@ -126,10 +127,17 @@ func brief(d *ulp.Description, values []Value) {
 	}
 }
 
+// describeValues adds values, of those of one name the first.
 func describeValues(f *ulp.Fields, values []Value) {
+	if len(values) == 0 {
+		return
+	}
+	f.Open("values", "Values")
+	defer f.Close()
 	for i := range values {
 		v := &values[i]
 		switch {
+		case slices.ContainsFunc(values[:i], func(o Value) bool { return o.Name == v.Name }):
 		case v.Data == nil:
 			f.Uint(v.Name, label(v.Name), v.Num)
 		case v.Name == "name" || v.Name == "to_name" || v.Name == "path" || strings.HasPrefix(v.Name, "impl_") || v.Name == "netid" || v.Name == "address" || v.Name == "caller" || v.Name == "host":
