@@ -18,7 +18,7 @@ const (
 // messages may be open at once, on different queues.
 type Assembler struct {
 	h    Handler
-	keep int
+	keep [2]int // octets of a payload: of untagged messages, and of tagged ones
 	q    [queues]queue
 	runs []*partial // tagged messages that are open
 	mem  *Memory
@@ -97,7 +97,7 @@ type Config struct {
 
 // NewAssembler returns an Assembler that hands messages to h.
 func NewAssembler(h Handler, c Config) *Assembler {
-	a := &Assembler{h: h, keep: c.Keep, mem: c.Memory}
+	a := &Assembler{h: h, keep: [2]int{c.Keep, c.Keep}, mem: c.Memory}
 	if a.mem == nil {
 		a.mem = new(Memory)
 	}
@@ -108,6 +108,10 @@ func NewAssembler(h Handler, c Config) *Assembler {
 	}
 	return a
 }
+
+// Keep sets how many octets of the payload of untagged and of tagged messages
+// are kept from here on.
+func (a *Assembler) Keep(untagged, tagged int) { a.keep = [2]int{untagged, tagged} }
 
 // Add takes the next segment.
 func (a *Assembler) Add(s *Segment) {
@@ -231,7 +235,7 @@ func (a *Assembler) untagged(s *Segment) {
 	}
 	q.synced = true
 	extend(&p.msg, s)
-	a.gather(&p.payload, uint64(s.MO), s.Payload)
+	a.gather(&p.payload, a.keep[0], uint64(s.MO), s.Payload)
 	p.next = uint64(s.MO) + uint64(s.Len)
 	p.msg.Size = max(p.msg.Size, p.next)
 	if s.Last {
@@ -261,7 +265,7 @@ func (a *Assembler) first(q *queue, s *Segment) {
 	q.open, q.synced = p, true
 	p.msg.Complete = s.Complete && s.MO == 0
 	p.msg.Size = uint64(s.MO) + uint64(s.Len)
-	a.gather(&p.payload, uint64(s.MO), s.Payload)
+	a.gather(&p.payload, a.keep[0], uint64(s.MO), s.Payload)
 	p.next = p.msg.Size
 	if s.Last {
 		a.close(q)
@@ -275,11 +279,11 @@ func (a *Assembler) close(q *queue) {
 	a.hand(p)
 }
 
-// gather keeps the first octets of a message, as long as they come without a
-// hole. at is where b belongs.
-func (a *Assembler) gather(p *[]byte, at uint64, b []byte) {
-	if at == uint64(len(*p)) && len(*p) < a.keep {
-		*p = append(*p, b[:min(len(b), a.keep-len(*p))]...)
+// gather keeps the first octets of a message, keep of them at most, as long as
+// they come without a hole. at is where b belongs.
+func (a *Assembler) gather(p *[]byte, keep int, at uint64, b []byte) {
+	if at == uint64(len(*p)) && len(*p) < keep {
+		*p = append(*p, b[:min(len(b), keep-len(*p))]...)
 	}
 }
 
@@ -301,7 +305,7 @@ func (a *Assembler) tagged(s *Segment) {
 		a.runs = append(a.runs, r)
 		// What is first seen behind a hole may be the middle of a message.
 		r.msg.Complete = s.Complete && !a.lost
-		a.gather(&r.payload, 0, s.Payload)
+		a.gather(&r.payload, a.keep[1], 0, s.Payload)
 		r.next = s.TO + uint64(s.Len)
 		if s.Last {
 			a.end(len(a.runs) - 1)
@@ -316,7 +320,7 @@ func (a *Assembler) tagged(s *Segment) {
 		r.msg.Complete = false
 	}
 	r.lost = false
-	a.gather(&r.payload, s.TO-r.msg.Header.TO, s.Payload)
+	a.gather(&r.payload, a.keep[1], s.TO-r.msg.Header.TO, s.Payload)
 	extend(&r.msg, s)
 	r.next = s.TO + uint64(s.Len)
 	r.msg.Size = r.next - r.msg.Header.TO

@@ -24,6 +24,13 @@ type Protocol interface {
 	Follows(a []byte, alen int, b []byte, blen int) int
 }
 
+// A Keeper is a Protocol that wants more of some ULPDUs than Config.Keep.
+type Keeper interface {
+	// Keep says how many octets of the ULPDU that starts with first, two
+	// octets, are to be handed out at least, where captured.
+	Keep(first []byte) int
+}
+
 // A Handler takes what a Framer finds. What it is given is valid during the
 // call.
 type Handler interface {

@@ -14,6 +14,7 @@ type Framer struct {
 	guessed  bool // markers were found so, and may be wrong
 	proof    int  // octets of FPDUs in a row that agree with the guess
 	keep     int
+	keeper   Keeper // nil: keep holds for all
 	mode     mode
 
 	off   uint64 // of the next octet
@@ -58,6 +59,7 @@ type partial struct {
 	length  int
 	got     int // of them, those behind us
 	nhead   int // gathered
+	keep    int // of length field and ULPDU, to be gathered
 	crc     uint32
 	field   [crcLen]byte
 	marker  [MarkerLen]byte
@@ -79,6 +81,7 @@ func NewFramer(h Handler, c Config) *Framer {
 	if f.keep <= 0 {
 		f.keep = defaultKeep
 	}
+	f.keeper, _ = c.Protocol.(Keeper)
 	f.mask, f.control = f.p.Control()
 	if c.Start {
 		f.phase = c.Off % MarkerSpacing

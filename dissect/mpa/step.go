@@ -51,6 +51,21 @@ func (f *Framer) update(b []byte) {
 	}
 }
 
+// wants is how many octets are kept of the ULPDU that starts with first.
+func (f *Framer) wants(first []byte) int {
+	if f.keeper == nil || len(first) < 2 {
+		return f.keep
+	}
+	return max(f.keep, f.keeper.Keep(first[:2]))
+}
+
+// grow makes room for n gathered octets.
+func (f *Framer) grow(n int) {
+	if n > len(f.head) {
+		f.head = append(f.head, make([]byte, n-len(f.head))...)
+	}
+}
+
 // data takes octets that are no Marker.
 func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 	p := &f.cur
@@ -71,13 +86,15 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 			f.emitBad()
 		}
 		p.need = size(p.length)
+		p.keep = 2 + min(f.wants(f.head[2:4]), p.length)
+		f.grow(p.keep)
 		return n, true
 	}
 	if body := p.need - crcLen - p.got; body > 0 {
 		b = b[:min(len(b), body)]
 		f.update(b)
-		if p.nhead == p.got && p.nhead < len(f.head) && p.nhead < 2+p.length {
-			p.nhead += copy(f.head[p.nhead:min(len(f.head), 2+p.length)], b)
+		if p.nhead == p.got && p.nhead < p.keep {
+			p.nhead += copy(f.head[p.nhead:p.keep], b)
 		}
 	} else {
 		b = b[:min(len(b), p.need-p.got)]

@@ -119,7 +119,7 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 		markers++
 	}
 	ulpdu := b[lead+2 : lead+min(first, 2+length)]
-	if len(ulpdu) < min(f.keep, length) {
+	if len(ulpdu) < min(f.wants(ulpdu), length) {
 		ulpdu = f.unmarked(b[lead:], first, length)
 	}
 	if !f.good(b, ulpdu, length) {
@@ -132,8 +132,9 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 // unmarked copies the first octets of the ULPDU of the FPDU in b, Markers left
 // out, the first of which is at first.
 func (f *Framer) unmarked(b []byte, first, length int) []byte {
-	want := 2 + min(f.keep, length)
-	n := copy(f.gathered()[:want], b[:first])
+	want := 2 + min(f.wants(b[2:max(2, min(4, first))]), length)
+	f.grow(want)
+	n := copy(f.head[:want], b[:first])
 	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
 		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
 	}

@@ -81,6 +81,7 @@ type direction struct {
 	now, before segmentStart // the segments whose octets came last
 	starts      uint64       // FPDUs that start a segment
 	within      uint64       // FPDUs that start within one
+	kept        [2]int       // octets of Sends and of tagged messages that the upper layer wants
 }
 
 // segmentStart is where the octets of a segment begin.
@@ -283,7 +284,8 @@ func (s *stream) recognised() {
 		c.Text[i] = c.Ends[i].String()
 	}
 	s.conn = c
-	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations})
+	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations,
+		Upper: s.w.o.Upper.protocols, ForceUpper: s.w.o.Upper.forced})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))
@@ -316,6 +318,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	if d.ddp == nil {
 		d.ddp = ddp.NewAssembler(d, ddp.Config{Keep: keepHeaders + s.w.o.KeepPayload, Start: f.Found == mpa.FoundStart, Memory: &s.w.memory})
 	}
+	d.keep()
 	s.qp.FPDU(f.CRC)
 	d.place(f)
 	if n := f.Wire; n > s.largest {
