@@ -79,6 +79,7 @@ func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) 
 	o.First = c.Stamp
 	o.Last = c.Stamp
 	o.Complete = true
+	o.EndLost = false
 	o.Retrans = c.Retrans
 	o.Found = f.found
 	if f.found > FoundChain {
