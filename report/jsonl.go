@@ -312,6 +312,9 @@ func (j *JSON) Operation(x *qp.Operation) {
 	if x.Retrans {
 		o.bool("retransmitted", true)
 	}
+	if x.Guess {
+		o.bool("guess", true)
+	}
 	if x.Command != nil {
 		j.command(x)
 	}
@@ -397,6 +400,12 @@ func (j *JSON) QP(s *qp.Summary) {
 		o.int(r.String(), int64(s.MaxDepth[side]))
 	}
 	o.close()
+	if s.Guessed > 0 {
+		o.uint("guessed", s.Guessed)
+	}
+	if s.Unknown > 0 {
+		o.uint("unknown", s.Unknown)
+	}
 	o.nested("latency")
 	for i := range s.Latency {
 		l := &s.Latency[i]
