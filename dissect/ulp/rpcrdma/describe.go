@@ -2,6 +2,7 @@ package rpcrdma
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iwdump/iwdump/dissect/ulp"
@@ -104,7 +105,7 @@ func (c *decoder) describeCall(d *ulp.Description, rpc *Call, compound, whole bo
 		c.describeOps(d)
 	} else {
 		brief(d, c.values)
-		describeValues(f, c.values)
+		describeObject(f, "args", "Arguments", c.values)
 	}
 	d.Sayf(" xid 0x%08x", rpc.XID)
 	if !whole {
@@ -126,18 +127,39 @@ func brief(d *ulp.Description, values []Value) {
 	}
 }
 
+func describeObject(f *ulp.Fields, key, title string, values []Value) {
+	if len(values) > 0 {
+		f.Open(key, title)
+		describeValues(f, values)
+		f.Close()
+	}
+}
+
+// describeValues adds values, of those with the same name the first.
 func describeValues(f *ulp.Fields, values []Value) {
 	for i := range values {
 		v := &values[i]
+		if slices.ContainsFunc(values[:i], func(w Value) bool { return w.Name == v.Name }) {
+			continue
+		}
 		switch {
 		case v.Data == nil:
 			f.Uint(v.Name, label(v.Name), v.Num)
-		case v.Name == "name" || v.Name == "to_name" || v.Name == "path" || strings.HasPrefix(v.Name, "impl_") || v.Name == "netid" || v.Name == "address" || v.Name == "caller" || v.Name == "host":
+		case isText(v.Name):
 			f.Text(v.Name, label(v.Name), string(v.Data))
 		default:
 			f.Text(v.Name, label(v.Name), fmt.Sprintf("%x", v.Data))
 		}
 	}
+}
+
+// isText says that a value is text, and not an identifier.
+func isText(name string) bool {
+	switch name {
+	case "name", "to_name", "path", "impl_domain", "impl_name", "netid", "address", "caller", "host":
+		return true
+	}
+	return false
 }
 
 // describeOps says what the operations of a COMPOUND are.
@@ -205,7 +227,7 @@ func (c *decoder) describeReply(d *ulp.Description, h *Header, o *outcome) {
 		if o.hasData {
 			d.Sayf(" %d octets", o.data)
 		}
-		describeValues(f, c.values)
+		describeObject(f, "results", "Results", c.values)
 	}
 	d.Sayf(" xid 0x%08x", h.XID)
 }
