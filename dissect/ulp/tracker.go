@@ -265,7 +265,7 @@ func (t *Tracker) Finish(p *Pending, m *Message, status Status, result string) {
 	t.h.Command(c)
 	if status == Failed {
 		t.event = Event{Kind: CommandFailed, Severity: Warning, Side: m.Side, N: m.N, At: m.Last, Command: c.Name,
-			Detail: c.Name + " (#" + itoa(c.Request) + ") failed: " + result}
+			Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") failed: " + result}
 		t.h.Event(&t.event)
 	}
 	t.drop(p)
@@ -294,7 +294,7 @@ func (t *Tracker) End(at mpa.Stamp) {
 			c.Status, c.End = Unanswered, at
 			t.h.Command(c)
 			t.event = Event{Kind: CommandUnanswered, Severity: Warning, Side: Side(s), N: c.Request, At: c.Sent, Command: c.Name, Wait: at.Time - c.Sent.Time,
-				Detail: c.Name + " (#" + itoa(c.Request) + ") was not answered"}
+				Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") was not answered"}
 			t.h.Event(&t.event)
 		}
 		t.order[s], t.open[s] = nil, 0

@@ -6,13 +6,14 @@ import (
 
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/ulp"
+	"github.com/iwdump/iwdump/dissect/ulp/iser"
 	"github.com/iwdump/iwdump/dissect/ulp/nvme"
 	"github.com/iwdump/iwdump/dissect/ulp/rpcrdma"
 	"github.com/iwdump/iwdump/dissect/ulp/smbdirect"
 )
 
 // upperProtocols are the upper layer protocols that are known.
-var upperProtocols = []ulp.Protocol{nvme.Protocol(), rpcrdma.Protocol(), smbdirect.Protocol()}
+var upperProtocols = []ulp.Protocol{nvme.Protocol(), rpcrdma.Protocol(), smbdirect.Protocol(), iser.Protocol()}
 
 // Upper says which upper layer protocols are looked for. The zero value is
 // none.

@@ -105,7 +105,7 @@ func (c *decoder) describeCall(d *ulp.Description, rpc *Call, compound, whole bo
 		c.describeOps(d)
 	} else {
 		brief(d, c.values)
-		describeObject(f, "args", "Arguments", c.values)
+		describeValues(f, c.values)
 	}
 	d.Sayf(" xid 0x%08x", rpc.XID)
 	if !whole {
@@ -127,22 +127,17 @@ func brief(d *ulp.Description, values []Value) {
 	}
 }
 
-func describeObject(f *ulp.Fields, key, title string, values []Value) {
-	if len(values) > 0 {
-		f.Open(key, title)
-		describeValues(f, values)
-		f.Close()
-	}
-}
-
-// describeValues adds values, of those with the same name the first.
+// describeValues adds values in an object, of those of one name the first.
 func describeValues(f *ulp.Fields, values []Value) {
+	if len(values) == 0 {
+		return
+	}
+	f.Open("values", "Values")
+	defer f.Close()
 	for i := range values {
 		v := &values[i]
-		if slices.ContainsFunc(values[:i], func(w Value) bool { return w.Name == v.Name }) {
-			continue
-		}
 		switch {
+		case slices.ContainsFunc(values[:i], func(o Value) bool { return o.Name == v.Name }):
 		case v.Data == nil:
 			f.Uint(v.Name, label(v.Name), v.Num)
 		case isText(v.Name):
@@ -227,7 +222,7 @@ func (c *decoder) describeReply(d *ulp.Description, h *Header, o *outcome) {
 		if o.hasData {
 			d.Sayf(" %d octets", o.data)
 		}
-		describeObject(f, "results", "Results", c.values)
+		describeValues(f, c.values)
 	}
 	d.Sayf(" xid 0x%08x", h.XID)
 }

@@ -92,12 +92,16 @@ func ask(cmd *ulp.Command, values []Value) {
 	for i := range values {
 		switch v := &values[i]; v.Name {
 		case "offset", "to_offset", "stable", "access", "count", "length":
-			cmd.Fields.Uint(v.Name, label(v.Name), v.Num)
+			if cmd.Fields.Get(v.Name) == nil {
+				cmd.Fields.Uint(v.Name, label(v.Name), v.Num)
+			}
 			if (v.Name == "count" || v.Name == "length") && movesData(cmd.Name) {
 				cmd.Size = v.Num
 			}
 		case "name", "to_name", "path":
-			cmd.Fields.Text(v.Name, label(v.Name), string(v.Data))
+			if cmd.Fields.Get(v.Name) == nil {
+				cmd.Fields.Text(v.Name, label(v.Name), string(v.Data))
+			}
 		}
 	}
 }

@@ -165,7 +165,7 @@ func (c *decoder) negotiated(m *ulp.Message, d *ulp.Description) {
 		f := &d.Fields
 		f.Hex("min_version", "MinVersion", uint64(r.MinVersion), 4).In(0, 2)
 		f.Hex("max_version", "MaxVersion", uint64(r.MaxVersion), 4).In(2, 2)
-		f.Hex("version", "NegotiatedVersion", uint64(r.Version), 4).In(4, 2)
+		f.Hex("negotiated_version", "NegotiatedVersion", uint64(r.Version), 4).In(4, 2)
 		f.Uint("credits_requested", "CreditsRequested", uint64(r.CreditsRequested)).In(8, 2)
 		f.Uint("credits_granted", "CreditsGranted", uint64(r.CreditsGranted)).In(10, 2)
 		f.Hex("status", "Status", uint64(r.Status), 8).As(StatusName(r.Status)).In(12, 4)
