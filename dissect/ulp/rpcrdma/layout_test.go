@@ -192,6 +192,42 @@ func (e *encoder) kind(k byte) bool {
 		} else {
 			e.double(9)
 		}
+	case 'F':
+		e.word(1) // a file
+		e.zeros(80)
+	case 'P':
+		if e.bool() {
+			e.kind('F')
+		}
+	case 'W':
+		if e.bool() {
+			e.zeros(24)
+		}
+		e.kind('P')
+	case 'H':
+		if e.bool() {
+			e.text()
+		}
+	case 'S':
+		for range 3 {
+			if e.bool() {
+				e.word(5)
+			}
+		}
+		if e.bool() {
+			e.double(5)
+		}
+		for range 2 {
+			if e.pick(0, 1, 2) == 2 {
+				e.double(5)
+			}
+		}
+	case 'C':
+		if e.pick(0, 1, 2) == 2 {
+			e.double(5)
+		} else {
+			e.kind('S')
+		}
 	default:
 		return false
 	}
