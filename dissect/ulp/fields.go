@@ -63,6 +63,7 @@ func (f *Field) Value() string {
 type Fields struct {
 	List  []Field
 	depth uint8
+	spare Field // takes what there is no room for
 }
 
 // maxFields bounds what is said of one message.
@@ -74,7 +75,8 @@ const maxDepth = 8
 func (s *Fields) add(f Field) *Field {
 	f.Depth = s.depth
 	if len(s.List) >= maxFields {
-		return &f
+		s.spare = f
+		return &s.spare
 	}
 	s.List = append(s.List, f)
 	return &s.List[len(s.List)-1]

@@ -54,6 +54,7 @@ type Tracker struct {
 	asked  []int            // of reads, oldest first
 	losses [2]int
 	free   []*Pending
+	lists  [][]*Pending // memory of stags
 	event  Event
 }
 
@@ -128,6 +129,9 @@ func (t *Tracker) drop(p *Pending) {
 		}
 		if len(l) == 0 {
 			delete(t.stags, b.STag)
+			if cap(l) > 0 && len(t.lists) < maxPending {
+				t.lists = append(t.lists, l)
+			}
 		} else {
 			t.stags[b.STag] = l
 		}
@@ -169,7 +173,12 @@ func (t *Tracker) Expose(p *Pending, b Buffer) {
 		return
 	}
 	p.buffers = append(p.buffers, b)
-	if l := t.stags[b.STag]; !slices.Contains(l, p) {
+	l := t.stags[b.STag]
+	if n := len(t.lists); l == nil && n > 0 {
+		l = t.lists[n-1]
+		t.lists = t.lists[:n-1]
+	}
+	if !slices.Contains(l, p) {
 		t.stags[b.STag] = append(l, p)
 	}
 }
