@@ -234,7 +234,7 @@ var inPackets = []struct {
 }
 
 func TestWire(t *testing.T) {
-	for _, tt := range inPackets {
+	for _, tt := range slices.Concat(inPackets, upperPackets) {
 		t.Run(tt.want, func(t *testing.T) {
 			w := &talk{time: 1_800_000_000e9}
 			tt.do(w)

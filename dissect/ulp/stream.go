@@ -33,7 +33,8 @@ type Stream struct {
 	started bool
 	looks   int
 	strikes int
-	lost    bool // messages were missed: fewer are against a protocol
+	lost    bool     // messages were missed: fewer are against a protocol
+	latest  [2]int64 // time of the last message of each side
 
 	startups []Startup // what was seen of them
 	against  uint64    // bits of Config.Protocols
@@ -255,11 +256,18 @@ func (s *Stream) Message(m *Message, d *Description) {
 	s.begin()
 	switch {
 	case s.over:
+		return
 	case s.named != nil:
 		s.follow(m, d)
 	default:
 		s.look(m, d)
 	}
+	// Where the side that asks had to be searched, its messages come behind
+	// those that answer them.
+	if other := m.Side.Other() & 1; m.Last.Time < s.latest[other] {
+		s.Lost(other)
+	}
+	s.latest[m.Side&1] = max(s.latest[m.Side&1], m.Last.Time)
 }
 
 // follow takes a message of a QP whose protocol is known.

@@ -33,6 +33,9 @@ type Pending struct {
 	// Quiet says that it is no matter where it stays without an answer, as a
 	// request to be told of events.
 	Quiet bool
+	// Mild says that its failure is an ordinary answer, as that a name is not
+	// there: the event that it makes is Info.
+	Mild bool
 	// State is for the decoder; it is 0 at the beginning.
 	State uint64
 
@@ -275,6 +278,9 @@ func (t *Tracker) Finish(p *Pending, m *Message, status Status, result string) {
 	if status == Failed {
 		t.event = Event{Kind: CommandFailed, Severity: Warning, Side: m.Side, N: m.N, At: m.Last, Command: c.Name,
 			Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") failed: " + result}
+		if p.Mild {
+			t.event.Severity = Info
+		}
 		t.h.Event(&t.event)
 	}
 	t.drop(p)

@@ -275,6 +275,9 @@ func (k *Decoder) reply(m *ulp.Message, h *Header, b *BHS, data []byte, d *ulp.D
 	switch {
 	case p != nil:
 		status, result := outcome(b, data)
+		// What a target does not know, and what it tells of its own.
+		s, ok := ParseSense(data)
+		p.Mild = ok && b.Opcode == OpSCSIResponse && (s.Key == unitAttention || s.Key == illegalRequest && s.ASC == invalidOperation)
 		k.lengths(m, p, b, status)
 		if b.Opcode == OpLoginResponse && b.Flags&0x83 == 0x83 {
 			k.full = true

@@ -157,6 +157,13 @@ func ParseSense(b []byte) (s Sense, ok bool) {
 	return Sense{}, false
 }
 
+// Sense keys and an additional sense code.
+const (
+	illegalRequest   = 5
+	unitAttention    = 6
+	invalidOperation = 0x20
+)
+
 var senseKeys = [16]string{"NO SENSE", "RECOVERED ERROR", "NOT READY", "MEDIUM ERROR", "HARDWARE ERROR", "ILLEGAL REQUEST", "UNIT ATTENTION",
 	"DATA PROTECT", "BLANK CHECK", "VENDOR SPECIFIC", "COPY ABORTED", "ABORTED COMMAND", "reserved", "VOLUME OVERFLOW", "MISCOMPARE", "COMPLETED"}
 

@@ -128,7 +128,7 @@ func (k *Decoder) Message(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 	switch {
 	case k.hasHost && m.Side != k.host, !k.hasHost && m.Complete && m.Size == CompletionLen:
 		return k.completion(m, d)
-	case m.Complete || len(m.Payload) >= CommandLen:
+	case m.Complete || len(m.Payload) >= leastCommand:
 		return k.command(m, d)
 	}
 	return ulp.None
@@ -190,7 +190,7 @@ func (k *Decoder) command(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 	e := judge(m)
 	var entry [CommandLen]byte
 	have := copy(entry[:], m.Payload)
-	if e < 0 || have < 40 {
+	if e < 0 || have < leastCommand {
 		return e
 	}
 	c, _, _ := ParseCommand(entry[:])

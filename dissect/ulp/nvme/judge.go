@@ -61,7 +61,7 @@ func judgePrivate(s *ulp.Startup) ulp.Evidence {
 // they can be anything of 16 octets.
 func judge(m *ulp.Message) ulp.Evidence {
 	b := m.Payload
-	if !m.Complete && m.Size < CommandLen || len(b) < 40 {
+	if !m.Complete && m.Size < CommandLen || len(b) < leastCommand {
 		if m.Size == CompletionLen || !m.Complete {
 			return ulp.None
 		}
@@ -98,3 +98,7 @@ func judge(m *ulp.Message) ulp.Evidence {
 	}
 	return ulp.Weak
 }
+
+// leastCommand is how many octets of a command are enough to know it by: up to
+// its SGL. Captures of 128 octets a packet have a little more.
+const leastCommand = 40

@@ -1,6 +1,8 @@
 package rpcrdma
 
 import (
+	"strings"
+
 	"fmt"
 
 	"github.com/iwdump/iwdump/dissect/mpa"
@@ -202,6 +204,7 @@ func (c *decoder) reply(m *ulp.Message, h *Header, body []byte, d *ulp.Descripti
 	if o.failed {
 		status = ulp.Failed
 	}
+	p.Mild = strings.HasSuffix(o.result, "_NOENT")
 	c.t.Finish(p, m, status, o.result)
 	c.full[client&1].Freed(c.h, m, c.t.Outstanding(client), int(min(h.Credits, maxCredits)))
 	return ulp.Strong
