@@ -21,8 +21,7 @@ type Assembler struct {
 	keep [2]int // octets of a payload: of untagged messages, and of tagged ones
 	q    [queues]queue
 	runs []*partial // tagged messages that are open
-	free *partial   // one that is not in use
-	out  Message
+	mem  *Memory
 	lost bool // some segments since the last message may be missing
 
 	// Knowledge of tagged messages that are over, for Knows.
@@ -45,10 +44,19 @@ type partial struct {
 	payload []byte
 }
 
+// Memory is what Assemblers of one goroutine share: that of messages which are
+// open no longer serves the next.
+type Memory struct {
+	free []*partial
+	out  Message
+}
+
 // partial returns one that begins with s.
-func (a *Assembler) partial(s *Segment) *partial {
-	p := a.free
-	if a.free = nil; p == nil {
+func (m *Memory) partial(s *Segment) *partial {
+	var p *partial
+	if n := len(m.free); n > 0 {
+		p, m.free = m.free[n-1], m.free[:n-1]
+	} else {
 		p = new(partial)
 	}
 	begin(&p.msg, s)
@@ -56,21 +64,44 @@ func (a *Assembler) partial(s *Segment) *partial {
 	return p
 }
 
-// hand hands a message out. Its memory serves another.
+// hand hands a message out that is over.
 func (a *Assembler) hand(p *partial) {
+	const most = 64 // unused at once
 	p.msg.Complete = p.msg.Complete && p.msg.Done
 	p.msg.Payload = p.payload
 	a.h.Message(&p.msg)
-	a.free = p
+	if len(a.mem.free) < most {
+		a.mem.free = append(a.mem.free, p)
+	}
 }
 
-// NewAssembler returns an Assembler that hands messages to h. keep is how many
-// octets of the payload of each message are kept; where a message is a single
-// segment, all that is at hand is handed out. start says that the first
-// segment is the first of the stream, so that MSNs begin with 1.
-func NewAssembler(h Handler, keep int, start bool) *Assembler {
-	a := &Assembler{h: h, keep: [2]int{keep, keep}}
-	if start {
+// whole hands out a message of a single segment.
+func (a *Assembler) whole(s *Segment) {
+	m := &a.mem.out
+	begin(m, s)
+	m.Payload = s.Payload
+	a.h.Message(m)
+}
+
+// Config says how an Assembler works.
+type Config struct {
+	// Keep is how many octets of the payload of each message are kept; where a
+	// message is a single segment, all that is at hand is handed out.
+	Keep int
+	// Start says that the first segment is the first of the stream, so that
+	// MSNs begin with 1.
+	Start bool
+	// Memory is shared with other Assemblers; nil is one of its own.
+	Memory *Memory
+}
+
+// NewAssembler returns an Assembler that hands messages to h.
+func NewAssembler(h Handler, c Config) *Assembler {
+	a := &Assembler{h: h, keep: [2]int{c.Keep, c.Keep}, mem: c.Memory}
+	if a.mem == nil {
+		a.mem = new(Memory)
+	}
+	if c.Start {
 		for i := range a.q {
 			a.q[i].synced, a.q[i].next = true, 1
 		}
@@ -181,9 +212,7 @@ func extend(m *Message, s *Segment) {
 func (a *Assembler) untagged(s *Segment) {
 	if s.QN >= queues {
 		// No such queue: what the opcode says of it is the caller's matter.
-		begin(&a.out, s)
-		a.out.Payload = s.Payload
-		a.h.Message(&a.out)
+		a.whole(s)
 		return
 	}
 	q := &a.q[s.QN]
@@ -229,12 +258,10 @@ func (a *Assembler) first(q *queue, s *Segment) {
 	q.next = s.MSN + 1
 	if s.Last && s.MO == 0 {
 		q.synced = true
-		begin(&a.out, s)
-		a.out.Payload = s.Payload
-		a.h.Message(&a.out)
+		a.whole(s)
 		return
 	}
-	p := a.partial(s)
+	p := a.mem.partial(s)
 	q.open, q.synced = p, true
 	p.msg.Complete = s.Complete && s.MO == 0
 	p.msg.Size = uint64(s.MO) + uint64(s.Len)
@@ -274,7 +301,7 @@ func (a *Assembler) tagged(s *Segment) {
 		if len(a.runs) == maxRuns {
 			a.end(0)
 		}
-		r := a.partial(s)
+		r := a.mem.partial(s)
 		a.runs = append(a.runs, r)
 		// What is first seen behind a hole may be the middle of a message.
 		r.msg.Complete = s.Complete && !a.lost
@@ -304,10 +331,8 @@ func (a *Assembler) tagged(s *Segment) {
 
 // single hands out a tagged message of one segment.
 func (a *Assembler) single(s *Segment) {
-	begin(&a.out, s)
-	a.out.Payload = s.Payload
 	a.remember(s.STag)
-	a.h.Message(&a.out)
+	a.whole(s)
 }
 
 // find returns the open message that s goes on with, or -1.

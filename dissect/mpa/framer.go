@@ -22,7 +22,7 @@ type Framer struct {
 	phase uint64 // a Marker stands where (off-phase)%512 is 0
 
 	cur     partial
-	head    []byte // first octets of the current FPDU, Markers taken out
+	head    []byte // first octets of the current FPDU, Markers taken out; nil until one is gathered
 	bad     bool   // pending holds an FPDU with a wrong CRC
 	trusted bool   // its length is right, whatever follows
 	pending *FPDU  // not handed out until the header behind it is seen
@@ -81,7 +81,6 @@ func NewFramer(h Handler, c Config) *Framer {
 	if f.keep <= 0 {
 		f.keep = defaultKeep
 	}
-	f.head = make([]byte, 2+f.keep)
 	f.keeper, _ = c.Protocol.(Keeper)
 	f.mask, f.control = f.p.Control()
 	if c.Start {

@@ -2,9 +2,10 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"math/bits"
 	"slices"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 // weigh adds to the evidence for c what its CRC, its Markers and its place in
@@ -27,7 +28,7 @@ func (f *Framer) weigh(c *candidate, h header, g guess) {
 		} else if lead {
 			crc = CRC32C(make([]byte, MarkerLen))
 		}
-		crc = crc32.Update(crc, castagnoli, b[from:at+n-crcLen])
+		crc = crc32c.Update(crc, b[from:at+n-crcLen])
 		c.crc = CRCBad
 		if crc == binary.LittleEndian.Uint32(b[at+n-crcLen:]) {
 			c.crc = CRCOK

@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 // step takes the next run of octets that are all of one kind, Marker or not,
@@ -46,7 +47,7 @@ func (f *Framer) advance(n int) {
 
 func (f *Framer) update(b []byte) {
 	if f.crc != Off {
-		f.cur.crc = crc32.Update(f.cur.crc, castagnoli, b)
+		f.cur.crc = crc32c.Update(f.cur.crc, b)
 	}
 }
 
@@ -58,18 +59,11 @@ func (f *Framer) wants(first []byte) int {
 	return max(f.keep, f.keeper.Keep(first[:2]))
 }
 
-// grow makes room for n gathered octets.
-func (f *Framer) grow(n int) {
-	if n > len(f.head) {
-		f.head = append(f.head, make([]byte, n-len(f.head))...)
-	}
-}
-
 // data takes octets that are no Marker.
 func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 	p := &f.cur
 	if p.need == 0 {
-		n := copy(f.head[p.got:4], b)
+		n := copy(f.gathered(4)[p.got:4], b)
 		f.update(b[:n])
 		p.got += n
 		p.nhead += n
@@ -86,7 +80,7 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 		}
 		p.need = size(p.length)
 		p.keep = 2 + min(f.wants(f.head[2:4]), p.length)
-		f.grow(p.keep)
+		f.gathered(p.keep)
 		return n, true
 	}
 	if body := p.need - crcLen - p.got; body > 0 {
@@ -105,6 +99,17 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 		return len(b), true
 	}
 	return len(b), f.finish(c.Stamp)
+}
+
+// gathered returns where the first octets of an FPDU are gathered, n of them or
+// more.
+func (f *Framer) gathered(n int) []byte {
+	if n > len(f.head) {
+		head := make([]byte, max(n, 2+f.keep))
+		copy(head, f.head)
+		f.head = head
+	}
+	return f.head
 }
 
 // checkMarker compares the Marker that was just taken with where the current

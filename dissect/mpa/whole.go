@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 // whole takes an FPDU that lies in b as a whole, without Markers, and is good.
@@ -28,17 +29,17 @@ func (f *Framer) whole(b []byte, c *Chunk) int {
 // one, to its CRC.
 func (f *Framer) good(b, ulpdu []byte, length int) bool {
 	o := &f.budget.out
-	wire := binary.LittleEndian.Uint32(b[len(b)-crcLen:])
-	switch f.crc {
+	switch body, field := b[:len(b)-crcLen], b[len(b)-crcLen:]; f.crc {
 	case On:
-		calc := crc32.Update(0, castagnoli, b[:len(b)-crcLen])
+		calc := crc32c.Update(0, body)
+		wire := binary.LittleEndian.Uint32(field) // behind the body, which brings it into the cache
 		if calc != wire {
 			return false
 		}
 		o.CRC, o.CRCWire, o.CRCCalc = CRCOK, wire, calc
 		return true
 	case Off:
-		o.CRC, o.CRCWire, o.CRCCalc = CRCOff, wire, 0
+		o.CRC, o.CRCWire, o.CRCCalc = CRCOff, binary.LittleEndian.Uint32(field), 0
 		return f.p.Evidence(ulpdu, length) > 0
 	}
 	return false
@@ -132,8 +133,7 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 // out, the first of which is at first.
 func (f *Framer) unmarked(b []byte, first, length int) []byte {
 	want := 2 + min(f.wants(b[2:max(2, min(4, first))]), length)
-	f.grow(want)
-	n := copy(f.head[:want], b[:first])
+	n := copy(f.gathered(want)[:want], b[:first])
 	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
 		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
 	}

@@ -23,7 +23,7 @@ type part struct {
 // item is a segment, or something that all workers are told.
 type item struct {
 	kind itemKind
-	seg  packet.Segment
+	seg  int32 // of the job, with aSegment
 	at   reassembly.Stamp
 }
 
@@ -40,6 +40,7 @@ type job struct {
 	block *capture.Block // nil behind the last
 	end   uint64         // octets of the capture up to its end
 	last  int64          // time of its last frame so far
+	segs  []packet.Segment
 	parts []part
 	wg    sync.WaitGroup
 }
@@ -96,10 +97,12 @@ func (r *run) parallel() (Stats, error) {
 
 // spread gives each worker its segments of a block.
 func (r *run) spread(b *capture.Block, j *job, s *spreader) {
-	var seg packet.Segment
+	if len(j.segs) < len(b.Frames) {
+		j.segs = make([]packet.Segment, len(b.Frames))
+	}
 	for i := range b.Frames {
-		f := &b.Frames[i]
-		is := r.frame(f, &seg)
+		f, seg := &b.Frames[i], &j.segs[i]
+		is := r.frame(f, seg)
 		if r.ages(f) {
 			j.tell(item{kind: anAge})
 		}
@@ -112,7 +115,7 @@ func (r *run) spread(b *capture.Block, j *job, s *spreader) {
 			j.tell(item{kind: aTick, at: at})
 		}
 		p := &j.parts[s.worker(&seg.Flow)]
-		p.items = append(p.items, item{seg: seg, at: at})
+		p.items = append(p.items, item{seg: int32(i), at: at})
 	}
 }
 
@@ -140,7 +143,7 @@ func (w *worker) work(i int, queue <-chan *job) {
 			p.out.at(it.at.Frame, it.kind == aTick)
 			switch it.kind {
 			case aSegment:
-				w.asm.Segment(&it.seg, it.at)
+				w.asm.Segment(&j.segs[it.seg], it.at)
 			case aTick:
 				w.asm.Tick(it.at)
 			case anAge:
@@ -173,7 +176,6 @@ func (r *run) merge(jobs <-chan *job, pool *sync.Pool) {
 		}
 		for k := range j.parts {
 			p := &j.parts[k]
-			clear(p.items)
 			p.items = p.items[:0]
 			p.out.reset()
 		}

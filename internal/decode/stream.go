@@ -24,6 +24,7 @@ type worker struct {
 	sink   qp.Sink
 	asm    *reassembly.Assembler
 	budget mpa.Budget
+	memory ddp.Memory
 	// captureEnd is the time of the last frame, while what is left is flushed.
 	captureEnd int64
 	fpdu       qp.FPDU
@@ -315,7 +316,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	}
 	d := &s.sid[side]
 	if d.ddp == nil {
-		d.ddp = ddp.NewAssembler(d, keepHeaders+s.w.o.KeepPayload, f.Found == mpa.FoundStart)
+		d.ddp = ddp.NewAssembler(d, ddp.Config{Keep: keepHeaders + s.w.o.KeepPayload, Start: f.Found == mpa.FoundStart, Memory: &s.w.memory})
 	}
 	d.keep()
 	s.qp.FPDU(f.CRC)
