@@ -35,9 +35,7 @@ type upper struct {
 	q      *QP
 	stream *ulp.Stream
 	wants  bool // descriptions
-	d      ulp.Description
-	m      ulp.Message
-	s      ulp.Startup
+	now    *shown
 	lats   map[string]*latency.Dist
 	failed uint64
 	open   uint64
@@ -45,6 +43,13 @@ type upper struct {
 	holding  bool // a message is being looked at, and not handed out yet
 	commands []*ulp.Command
 	events   []ulp.Event
+}
+
+// shown is what is shown to an upper layer, and what it says of it.
+type shown struct {
+	d ulp.Description
+	m ulp.Message
+	s ulp.Startup
 }
 
 func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
@@ -57,22 +62,26 @@ func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
 // of it is held until flush, so that it comes behind the message.
 func (u *upper) see(x *Message) {
 	if u.stream.Idle() {
+		u.now = nil
 		return
+	}
+	if u.now == nil {
+		u.now = new(shown)
 	}
 	var d *ulp.Description
 	if u.wants {
-		d = &u.d
+		d = &u.now.d
 		d.Reset()
 	}
 	u.holding = true
 	if s := x.Startup; s != nil {
-		u.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
+		u.now.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
 			First: x.First, Last: x.Last, Private: s.Private}
 		if x.Complete {
-			u.stream.Startup(&u.s, d)
+			u.stream.Startup(&u.now.s, d)
 		}
 	} else {
-		m := &u.m
+		m := &u.now.m
 		*m = ulp.Message{N: x.N, Side: ulp.Side(x.Side), Op: x.Op, Size: x.Size, Payload: x.Payload, Complete: x.Complete, First: x.First, Last: x.Last,
 			MSN: x.Header.MSN, STag: x.Header.STag, TO: x.Header.TO, Answers: x.Answers}
 		if x.Op.Invalidates() {
