@@ -35,7 +35,6 @@ type upper struct {
 	q      *QP
 	stream *ulp.Stream
 	wants  bool // descriptions
-	now    *shown
 	lats   map[string]*latency.Dist
 	failed uint64
 	open   uint64
@@ -45,8 +44,9 @@ type upper struct {
 	events   []ulp.Event
 }
 
-// shown is what is shown to an upper layer, and what it says of it.
-type shown struct {
+// An UpperMemory is what looking for upper layers needs for a moment only. QPs of
+// one goroutine can share it.
+type UpperMemory struct {
 	d ulp.Description
 	m ulp.Message
 	s ulp.Startup
@@ -62,26 +62,23 @@ func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
 // of it is held until flush, so that it comes behind the message.
 func (u *upper) see(x *Message) {
 	if u.stream.Idle() {
-		u.now = nil
 		return
 	}
-	if u.now == nil {
-		u.now = new(shown)
-	}
 	var d *ulp.Description
+	now := u.q.o.UpperMemory
 	if u.wants {
-		d = &u.now.d
+		d = &now.d
 		d.Reset()
 	}
-	u.holding = true
+	u.holding = u.wants
 	if s := x.Startup; s != nil {
-		u.now.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
+		now.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
 			First: x.First, Last: x.Last, Private: s.Private}
 		if x.Complete {
-			u.stream.Startup(&u.now.s, d)
+			u.stream.Startup(&now.s, d)
 		}
 	} else {
-		m := &u.now.m
+		m := &now.m
 		*m = ulp.Message{N: x.N, Side: ulp.Side(x.Side), Op: x.Op, Size: x.Size, Payload: x.Payload, Complete: x.Complete, First: x.First, Last: x.Last,
 			MSN: x.Header.MSN, STag: x.Header.STag, TO: x.Header.TO, Answers: x.Answers}
 		if x.Op.Invalidates() {
