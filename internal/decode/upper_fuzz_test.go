@@ -100,7 +100,6 @@ func FuzzUpper(f *testing.F) {
 		s := ulp.NewStream(checker{t}, config)
 		var d ulp.Description
 		named := ""
-		j := report.NewJSON(&bytes.Buffer{})
 		for n := 1; len(script) >= scriptHead; n++ {
 			op, side, stag, known := script[0]&0xF, ulp.Side(script[0]>>4&1), script[1], script[2]
 			size := int(script[3]) | int(script[4])<<8
@@ -131,7 +130,7 @@ func FuzzUpper(f *testing.F) {
 				t.Fatalf("a description by %s, on a QP of %q", d.Protocol, name)
 			}
 			var out bytes.Buffer
-			j = report.NewJSON(&out)
+			j := report.NewJSON(&out)
 			j.Message(&qp.Message{Conn: &qp.Conn{Number: 1}, N: n, ULP: &d})
 			j.Flush()
 			if !json.Valid(out.Bytes()) {
