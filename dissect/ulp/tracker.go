@@ -11,10 +11,10 @@ import (
 // Limits of a Tracker. At the first two the oldest makes way, and is not
 // reported.
 const (
-	maxPending = 4096 // commands outstanding
-	maxReads   = 4096 // Read Requests whose response has not come
-	maxBuffers = 64   // buffers of one command that are joined
-	maxTold    = 16   // commands without an answer that are told one by one, of a side
+	maxPending    = 4096 // commands outstanding
+	maxReads      = 4096 // Read Requests whose response has not come
+	maxBuffers    = 64   // buffers of one command that are joined
+	maxUnanswered = 16   // commands without an answer that are told one by one, of a side
 )
 
 // A Buffer is memory of the side that asks, which the other may use for a
@@ -313,14 +313,14 @@ func (t *Tracker) End(at mpa.Stamp) {
 			t.h.Command(c)
 			t.event = Event{Kind: CommandUnanswered, Severity: Warning, Side: Side(s), N: c.Request, At: c.Sent, Command: c.Name, Wait: at.Time - c.Sent.Time,
 				Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") was not answered in the " + time.Duration(at.Time-c.Sent.Time).String() + " that followed"}
-			if told++; told <= maxTold {
+			if told++; told <= maxUnanswered {
 				t.h.Event(&t.event)
 			} else {
 				more = t.event
 			}
 		}
-		if told > maxTold {
-			more.Detail = itoa(told-maxTold) + " more commands were not answered"
+		if told > maxUnanswered {
+			more.Detail = itoa(told-maxUnanswered) + " more commands were not answered"
 			t.h.Event(&more)
 		}
 		t.order[s], t.open[s] = nil, 0
