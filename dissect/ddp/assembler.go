@@ -193,7 +193,7 @@ func begin(m *Message, s *Segment) {
 	m.Header, m.Size, m.Segments = s.Header, uint64(s.Len), 1
 	m.Off, m.End = s.Off, s.Off+uint64(s.Wire)
 	m.First, m.Last = s.First, s.Latest
-	m.Done, m.Complete, m.Retrans, m.CRC = s.Last, s.Complete, s.Retrans, s.CRC
+	m.Done, m.Complete, m.EndLost, m.Retrans, m.CRC = s.Last, s.Complete, s.EndLost, s.Retrans, s.CRC
 	m.Payload = nil
 }
 
@@ -204,6 +204,7 @@ func extend(m *Message, s *Segment) {
 	m.Last = s.Latest
 	m.Done = s.Last
 	m.Complete = m.Complete && s.Complete
+	m.EndLost = s.EndLost
 	m.Retrans = m.Retrans || s.Retrans
 	m.CRC = worse(m.CRC, s.CRC)
 }

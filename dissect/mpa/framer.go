@@ -67,6 +67,7 @@ type partial struct {
 	missing int // octets, Markers included
 	wire    int // octets behind us, Markers included
 	retrans bool
+	endLost bool
 	first   Stamp
 }
 

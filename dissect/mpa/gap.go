@@ -11,22 +11,23 @@ func (f *Framer) swallow(at Stamp) {
 	f.cur = partial{}
 }
 
-// Skip takes n octets that are missing.
-func (f *Framer) Skip(n uint64, at Stamp) {
+// Skip takes n octets that are missing. cut says that the packet with them was
+// captured, at at, but cut before them.
+func (f *Framer) Skip(n uint64, at Stamp, cut bool) {
 	switch f.mode {
 	case given:
 		f.off += n
 		f.counts.Missing += n
 		return
 	case searching:
-		f.holdGap(n)
+		f.holdGap(n, cut)
 		return
 	}
 	for n > 0 && f.mode == framing {
 		p := &f.cur
 		if p.need == 0 && !f.skipHead(n, at) {
 			f.lose(at, true)
-			f.holdGap(n)
+			f.holdGap(n, cut)
 			return
 		}
 		k := f.skipRun(n)
@@ -35,6 +36,7 @@ func (f *Framer) Skip(n uint64, at Stamp) {
 		f.advance(k)
 		if p.need > 0 && p.got == p.need {
 			f.budget.out.CRCWire, f.budget.out.CRCCalc = 0, 0
+			p.endLost = !cut
 			f.finish(at)
 		}
 	}
@@ -153,6 +155,7 @@ func (f *Framer) verdictOpen(at Stamp) {
 	if f.crc == Off {
 		o.CRC = CRCOff
 	}
+	f.cur.endLost = true
 	f.fill(o, at)
 	o.Wire = wireSize((o.Off-f.phase)%MarkerSpacing, size(o.Length))
 	if f.markers != On {

@@ -34,6 +34,7 @@ type search struct {
 	store   []run // the memory of runs, from its start
 	marks   []mark
 	missing uint64 // octets in holes between and behind the runs
+	cut     bool   // what is missing last was cut off a packet
 	from    uint64 // offset of the first octet held, or of the first hole
 	next    int    // len(buf) at which to search again
 
@@ -49,6 +50,7 @@ type run struct {
 	off uint64
 	pos int // in buf
 	n   int
+	cut bool // what is missing in front of it was cut off packets
 }
 
 // A mark says which chunk brought the octets from off on.
@@ -73,7 +75,7 @@ func (f *Framer) startSearch() {
 	s := f.search
 	f.mode = searching
 	s.buf, s.runs, s.marks = s.buf[:0], s.store[:0], s.marks[:0]
-	s.missing, s.next, s.from = 0, 0, f.off
+	s.missing, s.cut, s.next, s.from = 0, false, 0, f.off
 	if !f.iwarp {
 		s.next = leastHold
 	}
@@ -103,7 +105,7 @@ func (f *Framer) hold(c *Chunk) {
 	if n := len(s.runs); n > 0 && s.runs[n-1].off+uint64(s.runs[n-1].n) == f.off {
 		s.runs[n-1].n += len(c.Data)
 	} else {
-		s.runs = append(s.runs, run{off: f.off, pos: len(s.buf), n: len(c.Data)})
+		s.runs = append(s.runs, run{off: f.off, pos: len(s.buf), n: len(c.Data), cut: s.cut})
 		if n == 0 {
 			s.store = s.runs
 		}
@@ -114,9 +116,10 @@ func (f *Framer) hold(c *Chunk) {
 	f.off += uint64(len(c.Data))
 }
 
-func (f *Framer) holdGap(n uint64) {
+func (f *Framer) holdGap(n uint64, cut bool) {
 	f.off += n
 	f.search.missing += n
+	f.search.cut = cut
 }
 
 // trySearch looks for FPDUs in what is held, and if it finds some, frames it
@@ -307,7 +310,7 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 		m := old.markAt(r.off)
 		at = old.marks[m].stamp
 		if r.off > f.off {
-			f.Skip(r.off-f.off, at)
+			f.Skip(r.off-f.off, at, r.cut)
 		}
 		for ; r.n > 0; m++ {
 			k := r.n
@@ -320,7 +323,7 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 		}
 	}
 	if end > f.off {
-		f.Skip(end-f.off, at)
+		f.Skip(end-f.off, at, old.cut)
 	}
 	f.replaying = false
 	f.budget.release(old)

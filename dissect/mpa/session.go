@@ -315,8 +315,8 @@ func (s *Session) agreed(side Side) (markers, crc Use) {
 	return markers, crc
 }
 
-// Skip takes n octets of a side that are missing.
-func (s *Session) Skip(side Side, n uint64, at Stamp) {
+// Skip takes n octets of a side that are missing. See Framer.Skip for cut.
+func (s *Session) Skip(side Side, n uint64, at Stamp, cut bool) {
 	h := &s.halves[side]
 	if len(h.gather) >= StartupLen {
 		// A startup frame whose private data was cut off (a snaplen).
@@ -337,7 +337,7 @@ func (s *Session) Skip(side Side, n uint64, at Stamp) {
 	}
 	h.off += n
 	if h.state == framed {
-		h.framer.Skip(n, at)
+		h.framer.Skip(n, at, cut)
 	} else {
 		h.counts.Missing += n
 	}

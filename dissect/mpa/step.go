@@ -186,6 +186,7 @@ func (f *Framer) fill(o *FPDU, last Stamp) {
 	o.First = p.first
 	o.Last = last
 	o.Complete = p.missing == 0
+	o.EndLost = p.endLost
 	o.Retrans = p.retrans
 	o.Found = f.found
 }

@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -336,9 +335,5 @@ func once(args []string, path string) (time.Duration, int64, error) {
 		return 0, 0, fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	wall := time.Since(start)
-	rss := int64(0)
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		rss = u.Maxrss * 1024
-	}
-	return wall, rss, nil
+	return wall, peak(cmd.ProcessState), nil
 }

@@ -165,10 +165,7 @@ func (s *stream) Gap(side reassembly.Side, g *reassembly.Gap) {
 			Detail: fmt.Sprintf("%d octets from TCP sequence number %d on are missing: %s", g.Len, g.Seq, gapCauses[g.Cause]),
 			Fields: []qp.Field{{Name: "tcp_seq", Num: int64(g.Seq)}, {Name: "length", Num: int64(g.Len)}, {Name: "cause", Text: gapNames[g.Cause]}}})
 	}
-	if s.qp != nil && g.Cause != reassembly.GapCut {
-		s.qp.Lost(qp.Side(side))
-	}
-	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp))
+	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp), g.Cause == reassembly.GapCut)
 }
 
 // Ack takes an acknowledgement.
@@ -346,6 +343,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 				Fields: []qp.Field{{Name: "tcp_seq", Num: int64(f.Seq)}}})
 		}
 		d.ddp.Lost()
+		s.qp.Lost(d.side)
 		return
 	}
 	size := max(0, f.Length-n)
@@ -357,7 +355,7 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	// Field by field: a composite literal is made elsewhere, then copied.
 	seg.Len, seg.Payload = size, f.ULPDU[n:]
 	seg.Off, seg.Wire, seg.First, seg.Latest = f.Off, f.Wire, f.First, f.Last
-	seg.Complete, seg.Retrans, seg.CRC = f.Complete, f.Retrans, f.CRC
+	seg.Complete, seg.EndLost, seg.Retrans, seg.CRC = f.Complete, f.EndLost, f.Retrans, f.CRC
 	d.ddp.Add(seg)
 }
 
@@ -378,6 +376,7 @@ func (s *stream) Notice(side mpa.Side, n *mpa.Notice) {
 	length := qp.Field{Name: "length", Num: int64(n.Len)}
 	switch n.Kind {
 	case mpa.NoticeLost:
+		s.qp.Lost(d.side)
 		if n.Header == nil {
 			return // the gap was told
 		}
