@@ -29,6 +29,8 @@ type Options struct {
 	// that it is the first of them.
 	Upper      []ulp.Protocol
 	ForceUpper bool
+	// UpperMemory is shared with other QPs; nil is one of its own.
+	UpperMemory *UpperMemory
 }
 
 // A QP is one QP pair. It is for one goroutine.
@@ -92,6 +94,9 @@ func New(c *Conn, sink Sink, o Options) *QP {
 		q.sides[i].limit = -1
 	}
 	if len(o.Upper) > 0 {
+		if o.UpperMemory == nil {
+			q.o.UpperMemory = new(UpperMemory)
+		}
 		q.upper = newUpper(q, o.Upper, o.ForceUpper)
 	}
 	return q

@@ -35,9 +35,6 @@ type upper struct {
 	q      *QP
 	stream *ulp.Stream
 	wants  bool // descriptions
-	d      ulp.Description
-	m      ulp.Message
-	s      ulp.Startup
 	lats   map[string]*latency.Dist
 	failed uint64
 	open   uint64
@@ -45,6 +42,14 @@ type upper struct {
 	holding  bool // a message is being looked at, and not handed out yet
 	commands []*ulp.Command
 	events   []ulp.Event
+}
+
+// An UpperMemory is what looking for upper layers needs for a moment only. QPs of
+// one goroutine can share it.
+type UpperMemory struct {
+	d ulp.Description
+	m ulp.Message
+	s ulp.Startup
 }
 
 func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
@@ -60,19 +65,20 @@ func (u *upper) see(x *Message) {
 		return
 	}
 	var d *ulp.Description
+	now := u.q.o.UpperMemory
 	if u.wants {
-		d = &u.d
+		d = &now.d
 		d.Reset()
 	}
-	u.holding = true
+	u.holding = u.wants
 	if s := x.Startup; s != nil {
-		u.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
+		now.s = ulp.Startup{N: x.N, Side: ulp.Side(x.Side), Reply: s.Reply, Reject: s.Reject, Revision: s.Revision, Enhanced: s.Enhanced,
 			First: x.First, Last: x.Last, Private: s.Private}
 		if x.Complete {
-			u.stream.Startup(&u.s, d)
+			u.stream.Startup(&now.s, d)
 		}
 	} else {
-		m := &u.m
+		m := &now.m
 		*m = ulp.Message{N: x.N, Side: ulp.Side(x.Side), Op: x.Op, Size: x.Size, Payload: x.Payload, Complete: x.Complete, First: x.First, Last: x.Last,
 			MSN: x.Header.MSN, STag: x.Header.STag, TO: x.Header.TO, Answers: x.Answers}
 		if x.Op.Invalidates() {

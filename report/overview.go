@@ -25,6 +25,7 @@ type Overview struct {
 	worst    map[string]qp.Severity
 	lats     map[string]*latency.Dist
 	stream   qp.Stream
+	upper    upperCounts
 }
 
 // NewOverview returns an empty Overview.
@@ -73,6 +74,7 @@ func (v *Overview) QP(s *qp.Summary) {
 		}
 		v.lats[name].Merge(l.Dist)
 	}
+	v.upper.add(s.ULP)
 }
 
 // Write writes the overview.
@@ -105,6 +107,7 @@ func (v *Overview) Write(w io.Writer, st *decode.Stats, ascii bool) error {
 		_, err := w.Write(b)
 		return err
 	}
+	b = v.upper.appendCarried(b)
 	b = fmt.Appendf(b, "FPDUs     %d", st.FPDUs)
 	sep := ": "
 	for _, k := range [...]struct {
@@ -138,6 +141,7 @@ func (v *Overview) Write(w io.Writer, st *decode.Stats, ascii bool) error {
 			b = append(b, '\n')
 		}
 	}
+	b = v.upper.appendLatencies(b, micro)
 	if len(v.events) > 0 {
 		b = append(b, "\nevents\n"...)
 		kinds := sortedKeys(v.events)

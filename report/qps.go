@@ -34,6 +34,7 @@ type Row struct {
 	BadCRC    uint64
 	Depth     int
 	Reads     latency.Dist
+	Carries   string // upper layer
 }
 
 // QPs collects the summaries of QPs for a table.
@@ -76,6 +77,12 @@ func (t *QPs) QP(s *qp.Summary) {
 			r.Reads.Merge(s.Latency[j].Dist)
 		}
 	}
+	if s.ULP != nil {
+		r.Carries = s.ULP.Protocol
+		if s.ULP.Doubt {
+			r.Carries += "?"
+		}
+	}
 	if !t.byListener {
 		t.rows = append(t.rows, r)
 		return
@@ -100,6 +107,9 @@ func (r *Row) add(o *Row) {
 		r.Agreed = "various"
 	}
 	r.State = addState(r.State, o.State)
+	if r.Carries != o.Carries {
+		r.Carries = "various"
+	}
 	end := max(r.Start+r.Duration, o.Start+o.Duration)
 	r.Start = min(r.Start, o.Start)
 	r.Duration = end - r.Start
@@ -254,7 +264,7 @@ func (t *QPs) Write(w io.Writer, o QPsOptions) error {
 		head[0], head[1] = "QPs", ""
 	}
 	if o.Wide {
-		head = append(head, "reads", "depth", "bad CRC", "sent again", "missing", "duration")
+		head = append(head, "reads", "depth", "bad CRC", "sent again", "missing", "duration", "carries")
 	}
 	cells := make([][]string, 0, len(rows))
 	for i := range rows {
@@ -264,7 +274,7 @@ func (t *QPs) Write(w io.Writer, o QPsOptions) error {
 			ns(r, 50), ns(r, 99), blank(r.Errors), blank(r.Warnings)}
 		if o.Wide {
 			c = append(c, fmt.Sprint(r.Reads.Count()), fmt.Sprint(r.Depth), blank(r.BadCRC), blank(r.Retrans), blank(r.Missing),
-				string(appendDuration(nil, r.Duration, micro)))
+				string(appendDuration(nil, r.Duration, micro)), r.Carries)
 		}
 		cells = append(cells, c)
 	}
@@ -321,7 +331,7 @@ func size(n uint64) string {
 // rightAligned says that a column holds numbers.
 func rightAligned(head string) bool {
 	switch head {
-	case "initiator", "responder", "agreed", "state", "operation", "note", "of them", "":
+	case "initiator", "responder", "agreed", "state", "operation", "note", "of them", "carries", "":
 		return false
 	}
 	return true

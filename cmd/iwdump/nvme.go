@@ -41,7 +41,8 @@ func (o *nvmeOptions) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	n := report.NewNVMe()
-	stats, readErr := o.decode(cmd, files, n, decode.Options{Operations: true})
+	// With messages, so that QPs have the numbers that read gives them.
+	stats, readErr := o.decode(cmd, files, n, decode.Options{Messages: true, Operations: true})
 	write := func() error { return n.Write(cmd.OutOrStdout(), asciiOnly()) }
 	if o.json {
 		write = func() error { return n.WriteJSON(cmd.OutOrStdout()) }

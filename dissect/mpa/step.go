@@ -59,18 +59,11 @@ func (f *Framer) wants(first []byte) int {
 	return max(f.keep, f.keeper.Keep(first[:2]))
 }
 
-// grow makes room for n gathered octets.
-func (f *Framer) grow(n int) {
-	if n > len(f.head) {
-		f.head = append(f.head, make([]byte, n-len(f.head))...)
-	}
-}
-
 // data takes octets that are no Marker.
 func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 	p := &f.cur
 	if p.need == 0 {
-		n := copy(f.gathered()[p.got:4], b)
+		n := copy(f.gathered(4)[p.got:4], b)
 		f.update(b[:n])
 		p.got += n
 		p.nhead += n
@@ -87,7 +80,7 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 		}
 		p.need = size(p.length)
 		p.keep = 2 + min(f.wants(f.head[2:4]), p.length)
-		f.grow(p.keep)
+		f.gathered(p.keep)
 		return n, true
 	}
 	if body := p.need - crcLen - p.got; body > 0 {
@@ -108,10 +101,13 @@ func (f *Framer) data(b []byte, c *Chunk) (int, bool) {
 	return len(b), f.finish(c.Stamp)
 }
 
-// gathered returns where the first octets of an FPDU are gathered.
-func (f *Framer) gathered() []byte {
-	if f.head == nil {
-		f.head = make([]byte, 2+f.keep)
+// gathered returns where the first octets of an FPDU are gathered, n of them or
+// more.
+func (f *Framer) gathered(n int) []byte {
+	if n > len(f.head) {
+		head := make([]byte, max(n, 2+f.keep))
+		copy(head, f.head)
+		f.head = head
 	}
 	return f.head
 }

@@ -79,7 +79,6 @@ func (f *Framer) take(c *Chunk, lead, n, length int, ulpdu []byte, markers int) 
 	o.First = c.Stamp
 	o.Last = c.Stamp
 	o.Complete = true
-	o.EndLost = false
 	o.Retrans = c.Retrans
 	o.Found = f.found
 	if f.found > FoundChain {
@@ -134,8 +133,7 @@ func (f *Framer) wholeMarked(b []byte, c *Chunk) int {
 // out, the first of which is at first.
 func (f *Framer) unmarked(b []byte, first, length int) []byte {
 	want := 2 + min(f.wants(b[2:max(2, min(4, first))]), length)
-	f.grow(want)
-	n := copy(f.head[:want], b[:first])
+	n := copy(f.gathered(want)[:want], b[:first])
 	for b = b[first+MarkerLen:]; n < want; b = b[min(len(b), MarkerSpacing):] {
 		n += copy(f.head[n:want], b[:min(len(b), MarkerSpacing-MarkerLen)])
 	}

@@ -2,6 +2,7 @@ package ulp
 
 import (
 	"slices"
+	"time"
 
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
@@ -10,9 +11,10 @@ import (
 // Limits of a Tracker. At the first two the oldest makes way, and is not
 // reported.
 const (
-	maxPending = 4096 // commands outstanding
-	maxReads   = 4096 // Read Requests whose response has not come
-	maxBuffers = 64   // buffers of one command that are joined
+	maxPending    = 4096 // commands outstanding
+	maxReads      = 4096 // Read Requests whose response has not come
+	maxBuffers    = 64   // buffers of one command that are joined
+	maxUnanswered = 16   // commands without an answer that are told one by one, of a side
 )
 
 // A Buffer is memory of the side that asks, which the other may use for a
@@ -297,6 +299,7 @@ func (t *Tracker) Lost(side Side) { t.losses[side]++ }
 // have been answered where the capture has a hole.
 func (t *Tracker) End(at mpa.Stamp) {
 	for s := range t.order {
+		told, more := 0, Event{}
 		for _, p := range t.order[s] {
 			c := &p.Command
 			if !p.open {
@@ -309,8 +312,16 @@ func (t *Tracker) End(at mpa.Stamp) {
 			c.Status, c.End = Unanswered, at
 			t.h.Command(c)
 			t.event = Event{Kind: CommandUnanswered, Severity: Warning, Side: Side(s), N: c.Request, At: c.Sent, Command: c.Name, Wait: at.Time - c.Sent.Time,
-				Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") was not answered"}
-			t.h.Event(&t.event)
+				Detail: "command " + c.Name + " (#" + itoa(c.Request) + ") was not answered in the " + time.Duration(at.Time-c.Sent.Time).String() + " that followed"}
+			if told++; told <= maxUnanswered {
+				t.h.Event(&t.event)
+			} else {
+				more = t.event
+			}
+		}
+		if told > maxUnanswered {
+			more.Detail = itoa(told-maxUnanswered) + " more commands were not answered"
+			t.h.Event(&more)
 		}
 		t.order[s], t.open[s] = nil, 0
 		clear(t.ids[s])

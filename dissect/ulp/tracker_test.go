@@ -110,8 +110,17 @@ func TestTrackerEnd(t *testing.T) {
 	if d := cmp.Diff([]string{"x.open", "x.again", "x.new"}, names); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if len(l.events) != 3 || l.events[0].Kind != ulp.CommandUnanswered || l.events[0].Wait != 97 {
+	if len(l.events) != 3 || l.events[0].Kind != ulp.CommandUnanswered || l.events[0].Wait != 97 ||
+		l.events[0].Detail != "command x.open (#3) was not answered in the 97ns that followed" {
 		t.Errorf("%+v", l.events)
+	}
+	l = log{}
+	for i := range uint64(20) {
+		k.Begin(i, "x.open", msg(7, 0, rdmap.OpSend, 7, 7))
+	}
+	k.End(at(100))
+	if len(l.commands) != 20 || len(l.events) != 17 || l.events[16].Detail != "4 more commands were not answered" {
+		t.Errorf("%d commands, %+v", len(l.commands), l.events)
 	}
 }
 

@@ -38,3 +38,29 @@ func TestRecognition(t *testing.T) {
 		}
 	}
 }
+
+// They are found from the middle on as well, where neither startup nor
+// negotiation was captured; a reply to a call that was not seen is no command.
+func TestRecognitionFromTheMiddle(t *testing.T) {
+	protocols := []ulp.Protocol{rpcrdma.Protocol(), smbdirect.Protocol()}
+	for _, c := range []struct {
+		name     string
+		from     int
+		protocol string
+		commands int
+		last     string
+	}{
+		{"nfs-rdma-v3", 58, "rpcrdma", 14, "nfs3.remove"},           // of the 36 calls, 22 came before
+		{"nfs-rdma-v42", 87, "rpcrdma", 6, "nfs4.destroy_clientid"}, // within an OPEN
+		{"smbdirect", 9, "smbdirect", 4, "smb2.logoff"},             // within a SESSION_SETUP
+	} {
+		qps := ulptest.RunFrom(t, "../../testdata/pcaps/siw/"+c.name+".pcap.gz", 512, c.from, protocols...)
+		if len(qps) != 1 {
+			t.Fatalf("%s: %d QPs", c.name, len(qps))
+		}
+		q := qps[0]
+		if q.Name != c.protocol || q.Doubt || len(q.Commands) != c.commands || q.Commands[len(q.Commands)-1].Name != c.last {
+			t.Errorf("%s from message %d on: %q, doubt %v, %d commands", c.name, c.from, q.Name, q.Doubt, len(q.Commands))
+		}
+	}
+}

@@ -35,6 +35,7 @@ func (r *Result) Event(e *ulp.Event) { r.Events = append(r.Events, *e) }
 type sink struct {
 	t         testing.TB
 	keep      int
+	from      int
 	protocols []ulp.Protocol
 	qps       map[*qp.Conn]*Result
 	order     []*Result
@@ -44,9 +45,16 @@ type sink struct {
 // to the protocols, and returns what was found, QP by QP.
 func Run(t testing.TB, name string, keep int, protocols ...ulp.Protocol) []*Result {
 	t.Helper()
+	return RunFrom(t, name, keep, 1, protocols...)
+}
+
+// RunFrom does the same with the messages of each QP from a number on, as where
+// a capture was started late.
+func RunFrom(t testing.TB, name string, keep, from int, protocols ...ulp.Protocol) []*Result {
+	t.Helper()
 	src := capture.Open([]string{name}, nil, capture.Options{})
 	defer src.Close()
-	s := &sink{t: t, keep: keep, protocols: protocols, qps: map[*qp.Conn]*Result{}}
+	s := &sink{t: t, keep: keep, from: from, protocols: protocols, qps: map[*qp.Conn]*Result{}}
 	if _, err := decode.Run(src, s, decode.Options{Workers: 1, Messages: true, KeepPayload: keep}); err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +75,9 @@ func (s *sink) result(c *qp.Conn) *Result {
 // Message takes a message.
 func (s *sink) Message(m *qp.Message) {
 	r := s.result(m.Conn)
+	if m.N < s.from {
+		return
+	}
 	r.desc.Reset()
 	if m.Startup != nil {
 		r.stream.Startup(&ulp.Startup{N: m.N, Side: ulp.Side(m.Side), Reply: m.Startup.Reply, Reject: m.Startup.Reject, Revision: m.Startup.Revision,

@@ -13,16 +13,17 @@ type Decoder struct {
 	h ulp.Handler
 	t *ulp.Tracker
 
-	lost    bool
-	losses  uint64
-	full    bool      // full feature phase
-	names   [2]string // initiator and target
-	maxCmd  uint32
-	hasMax  bool
-	closed  mpa.Stamp // since when CmdSN has reached MaxCmdSN; Frame is 0 where it has not
-	waited  bool      // that was told
-	command string
-	event   ulp.Event
+	lost      bool
+	losses    uint64
+	full      bool // full feature phase
+	initiator ulp.Side
+	names     [2]string // initiator and target
+	maxCmd    uint32
+	hasMax    bool
+	window    ulp.Exhaustion // of command numbers
+	size      int            // of the window when it was used up
+	command   string
+	event     ulp.Event
 }
 
 // NewDecoder returns a Decoder that hands to h what it finds.
@@ -140,6 +141,7 @@ var replies = map[Opcode]bool{OpNOPIn: true, OpSCSIResponse: true, OpTaskRespons
 
 // request takes a PDU of an initiator.
 func (k *Decoder) request(m *ulp.Message, h *Header, b *BHS, data []byte, d *ulp.Description) {
+	k.initiator = m.Side
 	if b.Opcode == OpNOPOut && b.ITT == NoTag {
 		// The answer to a NOP-In (RFC 7143, section 11.18).
 		if p := k.t.Find(m.Side.Other(), ofTarget|uint64(b.TargetTag())); p != nil {
@@ -177,7 +179,7 @@ func (k *Decoder) request(m *ulp.Message, h *Header, b *BHS, data []byte, d *ulp
 		k.abort(m, b)
 	}
 	if !b.Immediate && b.Opcode != OpLoginRequest {
-		k.window(m, b)
+		k.numbered(m, b)
 	}
 	asked(&p.Command.Fields, b)
 	k.describe(d, h, b, data, nil)
@@ -231,33 +233,21 @@ func (k *Decoder) abort(m *ulp.Message, b *BHS) {
 	k.tell(ulp.CommandAborted, ulp.Warning, m, "the initiator asks for "+what)
 }
 
-// window notes where the initiator has used all command numbers that the target
-// granted (RFC 7143, section 4.2.2.1).
-func (k *Decoder) window(m *ulp.Message, b *BHS) {
-	if k.hasMax && !k.lost && b.CmdSN() == k.maxCmd && k.closed.Frame == 0 && k.t.Outstanding(m.Side) > 1 {
-		k.closed = m.Last
+// numbered notes where the initiator has used all command numbers that the
+// target granted (RFC 7143, section 4.2.2.1).
+func (k *Decoder) numbered(m *ulp.Message, b *BHS) {
+	if k.hasMax && !k.lost && b.CmdSN() == k.maxCmd {
+		k.size = k.t.Outstanding(m.Side)
+		k.window.Used(m, k.size, k.size)
 	}
 }
 
 // granted takes the MaxCmdSN of a PDU of the target.
 func (k *Decoder) granted(m *ulp.Message, b *BHS) {
-	if max := b.MaxCmdSN(); !k.hasMax || int32(max-k.maxCmd) > 0 {
-		k.maxCmd, k.hasMax = max, true
-	} else {
-		return
+	if n := b.MaxCmdSN(); !k.hasMax || int32(n-k.maxCmd) > 0 {
+		k.maxCmd, k.hasMax = n, true
+		k.window.Freed(k.h, m, 0, k.size)
 	}
-	if k.closed.Frame == 0 {
-		return
-	}
-	wait := m.Last.Time - k.closed.Time
-	k.closed = mpa.Stamp{}
-	if k.waited {
-		return
-	}
-	k.waited = true
-	k.event = ulp.Event{Kind: ulp.CreditsExhausted, Severity: ulp.Info, Side: m.Side.Other(), N: m.N, At: m.Last, Wait: wait,
-		Detail: fmt.Sprintf("the initiator had used all command numbers up to MaxCmdSN for %d µs", wait/1000)}
-	k.h.Event(&k.event)
 }
 
 // reply takes a PDU of a target, and says whether it answers a request that was
@@ -345,12 +335,15 @@ func (k *Decoder) lengths(m *ulp.Message, p *ulp.Pending, b *BHS, status ulp.Sta
 func (k *Decoder) Lost(side ulp.Side) {
 	k.lost = true
 	k.losses++
-	k.closed = mpa.Stamp{}
+	k.window = ulp.Exhaustion{}
 	k.t.Lost(side)
 }
 
 // End takes the end of the QP.
-func (k *Decoder) End(at mpa.Stamp) { k.t.End(at) }
+func (k *Decoder) End(at mpa.Stamp) {
+	k.window.End(k.h, k.initiator, at)
+	k.t.End(at)
+}
 
 // Summary adds who talks to whom.
 func (k *Decoder) Summary(f *ulp.Fields) {

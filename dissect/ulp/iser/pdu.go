@@ -99,9 +99,6 @@ func (h BHS) Append(b []byte) []byte {
 // word is the 32-bit word at an octet of the segment, 20 to 44.
 func (h *BHS) word(at int) uint32 { return binary.BigEndian.Uint32(h.Rest[at-20:]) }
 
-// put sets the word at an octet of the segment.
-func (h *BHS) put(at int, v uint32) { binary.BigEndian.PutUint32(h.Rest[at-20:], v) }
-
 // Of a SCSI Command (RFC 7143, section 11.3).
 
 // Reads says that the command reads data.

@@ -80,10 +80,14 @@ func (c *decoder) Message(m *ulp.Message, d *ulp.Description) ulp.Evidence {
 		body = m.Payload[n:]
 	}
 	call, known := IsCall(body)
-	if !known {
-		// The Payload stream is elsewhere, or cut: a call is what has a Read list,
-		// and a reply must not (RFC 8166, section 4.3.1).
-		call = h.Reads.Len() > 0 || c.t.Find(m.Side.Other(), uint64(h.XID)) == nil
+	switch {
+	case known:
+	case h.Proc == ProcNoMsg:
+		// A reply must not have a Read list (RFC 8166, section 4.3.1), and a call
+		// that is not inline is in one.
+		call = h.Reads.Len() > 0
+	default: // cut
+		call = c.t.Find(m.Side.Other(), uint64(h.XID)) == nil && (h.Reads.Len() > 0 || c.calls[m.Side&1] > 0)
 	}
 	if call {
 		c.call(m, &h, body, d)

@@ -127,7 +127,7 @@ func brief(d *ulp.Description, values []Value) {
 	}
 }
 
-// describeValues adds values, of those of one name the first.
+// describeValues adds values in an object, of those of one name the first.
 func describeValues(f *ulp.Fields, values []Value) {
 	if len(values) == 0 {
 		return
@@ -140,12 +140,21 @@ func describeValues(f *ulp.Fields, values []Value) {
 		case slices.ContainsFunc(values[:i], func(o Value) bool { return o.Name == v.Name }):
 		case v.Data == nil:
 			f.Uint(v.Name, label(v.Name), v.Num)
-		case v.Name == "name" || v.Name == "to_name" || v.Name == "path" || strings.HasPrefix(v.Name, "impl_") || v.Name == "netid" || v.Name == "address" || v.Name == "caller" || v.Name == "host":
+		case isText(v.Name):
 			f.Text(v.Name, label(v.Name), string(v.Data))
 		default:
 			f.Text(v.Name, label(v.Name), fmt.Sprintf("%x", v.Data))
 		}
 	}
+}
+
+// isText says that a value is text, and not an identifier.
+func isText(name string) bool {
+	switch name {
+	case "name", "to_name", "path", "impl_domain", "impl_name", "netid", "address", "caller", "host":
+		return true
+	}
+	return false
 }
 
 // describeOps says what the operations of a COMPOUND are.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,6 +174,60 @@ func (e *encoder) kind(k byte) bool {
 		if e.bool() {
 			e.zeros(12)
 		}
+	case 'B': // layoutrecall4: FILE, FSID, ALL
+		switch e.pick(1, 2, 3) {
+		case 1:
+			e.layout(":o :d :d :i")
+		case 2:
+			e.zeros(16)
+		}
+	case 'f':
+		e.times(2, func() {
+			e.zeros(16)
+			e.times(3, func() { e.zeros(8) })
+		})
+	case 'E': // offload_info4
+		if e.pick(0, 5) == 0 {
+			e.layout(":N :d :w :v")
+		} else {
+			e.double(9)
+		}
+	case 'F':
+		e.word(1) // a file
+		e.zeros(80)
+	case 'P':
+		if e.bool() {
+			e.kind('F')
+		}
+	case 'W':
+		if e.bool() {
+			e.zeros(24)
+		}
+		e.kind('P')
+	case 'H':
+		if e.bool() {
+			e.text()
+		}
+	case 'S':
+		for range 3 {
+			if e.bool() {
+				e.word(5)
+			}
+		}
+		if e.bool() {
+			e.double(5)
+		}
+		for range 2 {
+			if e.pick(0, 1, 2) == 2 {
+				e.double(5)
+			}
+		}
+	case 'C':
+		if e.pick(0, 1, 2) == 2 {
+			e.double(5)
+		} else {
+			e.kind('S')
+		}
 	default:
 		return false
 	}
@@ -186,72 +241,86 @@ var notByTshark = map[string]bool{
 	"SET_SSV, reply false":            true,
 	"SET_SSV, reply true":             true,
 	"WRITE_SAME, reply false":         true,
+
+	"CB_RECALL_ANY, reply false":           true,
+	"CB_RECALLABLE_OBJ_AVAIL, reply false": true,
+	"CB_RECALL_SLOT, reply false":          true,
+	"CB_WANTS_CANCELLED, reply false":      true,
 }
 
 // The arguments and results of every operation end where tshark says they do:
 // the operations behind them are found by both.
 func TestLayoutsAgainstTshark(t *testing.T) {
+	t.Run("COMPOUND", func(t *testing.T) {
+		// PUTROOTFH, GETFH, LOOKUPP, of which GETFH has a result.
+		tail := []Operation{{Code: 24}, {Code: 10}, {Code: 16}}
+		reply := slices.Clone(tail)
+		reply[1].Body = appendOpaque(nil, []byte("handle78"))
+		layouts(t, false, nfs4ops, "nfs.opcode", tail, reply)
+	})
+	t.Run("CB_COMPOUND", func(t *testing.T) {
+		recall := append(make([]byte, 20), 0, 0, 0, 4, 1, 2, 3, 4)
+		tail := []Operation{{Code: 4, Body: recall}, {Code: 4, Body: recall}}
+		layouts(t, true, nfs4cbops, "nfs.cb.operation", tail, []Operation{{Code: 4}, {Code: 4}})
+	})
+}
+
+func layouts(t *testing.T, callback bool, table []procedure, field string, tail, replyTail []Operation) {
 	tshark.Need(t)
 	const rounds = 6
 	r := rand.New(rand.NewPCG(7, 0))
-	type message struct {
-		name  string
-		reply bool
-		want  string
-	}
-	var c tshark.Conversation
-	c.Port = 2049
+	type message struct{ key, want string }
+	c := tshark.Conversation{Port: 2049}
 	var all []message
-	xid := uint32(1)
-	for code := range nfs4ops {
-		p := &nfs4ops[code]
-		if p.op == "" || code == len(nfs4ops)-1 {
+	call := Call{Program: ProgramNFS, Version: 4, Procedure: procCompound}
+	if callback {
+		call.Program, call.Version = ProgramTransient, 1
+	}
+	for code := range table[:len(table)-1] { // the last is ILLEGAL
+		p := &table[code]
+		if p.op == "" {
 			continue
 		}
 		for range rounds {
 			for _, reply := range []bool{false, true} {
-				e := encoder{r: r}
-				l := p.args
+				e, l, behind := encoder{r: r}, p.args, tail
 				if reply {
-					l = p.res
+					l, behind = p.res, replyTail
 				}
 				if !e.layout(l) {
 					continue
 				}
-				// It, then PUTROOTFH, GETFH or its results, LOOKUPP.
-				m := Compound{Reply: reply, Count: 4, Minor: 2, Ops: []Operation{
-					{Code: uint32(code), Body: e.b}, {Code: 24}, {Code: 10}, {Code: 16}}}
-				if reply {
-					m.Ops[2].Body = appendOpaque(nil, []byte("handle78"))
+				m := Compound{Callback: callback, Reply: reply, Minor: 2, Ops: append([]Operation{{Code: uint32(code), Body: e.b}}, behind...)}
+				m.Count = uint32(len(m.Ops))
+				want := ""
+				for _, o := range m.Ops {
+					want += fmt.Sprint(";", o.Code)
 				}
-				var wire []byte
-				if reply {
-					wire = (&Reply{XID: xid}).Append(nil)
-				} else {
-					xid++
-					wire = (&Call{XID: xid, Program: ProgramNFS, Version: 4, Procedure: 1}).Append(nil)
+				wire := (&Reply{XID: call.XID}).Append(nil)
+				if !reply {
+					call.XID++
+					wire = call.Append(nil)
 				}
 				n := len(wire)
 				wire = m.Append(wire)
-				got := Compound{Reply: reply}
+				got := Compound{Callback: callback, Reply: reply}
 				if k, err := got.Parse(wire[n:], Chunks{Base: n}); err != nil || !got.Whole() || k != len(wire)-n {
 					t.Errorf("%s, reply %v: %d of %d octets, %v: % x", p.title, reply, k, len(wire)-n, err, wire[n:])
 				}
 				c.Send(reply, append(binary.BigEndian.AppendUint32(nil, 1<<31|uint32(len(wire))), wire...))
-				all = append(all, message{p.title, reply, fmt.Sprintf("%d;24;10;16", code)})
+				all = append(all, message{fmt.Sprintf("%s, reply %v", p.title, reply), want[1:]})
 			}
 		}
 	}
-	rows := c.Fields(t, "rpc", "nfs.opcode", "_ws.malformed")
+	rows := c.Fields(t, "rpc", field, "_ws.malformed")
 	if len(rows) != len(all) {
 		t.Fatalf("%d messages, tshark says %d", len(all), len(rows))
 	}
-	bad := map[string]int{}
+	told := map[string]bool{}
 	for i, m := range all {
-		if key := fmt.Sprintf("%s, reply %v", m.name, m.reply); rows[i][0] != m.want && !notByTshark[key] {
-			if bad[key]++; bad[key] == 1 {
-				t.Errorf("message %d, %s: operations %s, tshark says %s %s", i+1, key, m.want, rows[i][0], rows[i][1])
-			}
+		if rows[i][0] != m.want && !notByTshark[m.key] && !told[m.key] {
+			told[m.key] = true
+			t.Errorf("message %d, %s: operations %s, tshark says %s %s", i+1, m.key, m.want, rows[i][0], rows[i][1])
 		}
 	}
 	t.Logf("%d messages", len(all))

@@ -244,3 +244,74 @@ func FuzzDecoder(f *testing.F) {
 		}
 	})
 }
+
+// What a message says for RPC-over-RDMA by itself.
+func TestJudge(t *testing.T) {
+	header := func(h rpcrdma.Header) []byte {
+		h.XID, h.Version = 7, 1
+		return h.Append(nil)
+	}
+	call := (&rpcrdma.Call{XID: 7, Program: 1, Version: 1}).Append(nil)
+	inline := append(header(rpcrdma.Header{Credits: 32}), call...)
+	other := append(header(rpcrdma.Header{Credits: 32}), (&rpcrdma.Call{XID: 8, Program: 1, Version: 1}).Append(nil)...)
+	chunk := rpcrdma.Header{Credits: 32, Proc: rpcrdma.ProcNoMsg, Reads: rpcrdma.AppendReadList(nil, rpcrdma.ReadSegment{})}
+	for _, c := range []struct {
+		name string
+		b    []byte
+		size int // 0: the length of b
+		want ulp.Evidence
+	}{
+		{"ready to receive", nil, 0, ulp.None},
+		{"call", inline, 0, ulp.Strong},
+		{"call, cut", inline[:40], 68, ulp.Strong},
+		{"header, cut", inline[:24], 68, ulp.Weak},
+		{"cut before the procedure", inline[:12], 68, ulp.None},
+		{"call that is too short", inline[:36], 0, ulp.Against},
+		{"XIDs that differ", other, 0, ulp.Against},
+		{"neither call nor reply", append(header(rpcrdma.Header{Credits: 1}), 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 0), 0, ulp.Against},
+		{"RDMA_NOMSG", header(chunk), 0, ulp.Weak},
+		{"RDMA_NOMSG and more", append(header(chunk), 0), 0, ulp.Against},
+		{"RDMA_NOMSG without chunks", header(rpcrdma.Header{Credits: 1, Proc: rpcrdma.ProcNoMsg}), 0, ulp.Against},
+		{"RDMA_ERROR", header(rpcrdma.Header{Credits: 1, Proc: rpcrdma.ProcError, Err: rpcrdma.ErrChunk}), 0, ulp.None},
+		{"RDMA_DONE and more", append(header(rpcrdma.Header{Proc: rpcrdma.ProcDone}), 1), 0, ulp.Against},
+		{"credits beyond reason", append(header(rpcrdma.Header{Credits: 1 << 31}), call...), 0, ulp.Against},
+		{"zeros", make([]byte, 64), 0, ulp.Against},
+	} {
+		m := ulp.Message{Op: rdmap.OpSend, Payload: c.b, Size: uint64(max(c.size, len(c.b))), Complete: true}
+		if got := rpcrdma.Protocol().Judge(&m); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// nobody takes what a decoder finds, and keeps nothing.
+type nobody struct{}
+
+func (nobody) Command(*ulp.Command) {}
+func (nobody) Event(*ulp.Event)     {}
+
+// A READ with its data costs no allocation where nobody asks what it is, but for
+// the Tracker's list of the commands that lend an STag.
+func TestDecoderDoesNotAllocate(t *testing.T) {
+	dec := rpcrdma.Protocol().New(nobody{})
+	segment := rpcrdma.Segment{Handle: 6, Length: 4096, Offset: 200}
+	h := rpcrdma.Header{XID: 1, Version: 1, Credits: 2, Writes: rpcrdma.AppendWriteList(nil, rpcrdma.AppendWriteChunk(nil, segment))}
+	call := append(h.Append(nil), (&rpcrdma.Call{XID: 1, Program: rpcrdma.ProgramNFS, Version: 3, Procedure: 6}).Append(nil)...)
+	call = append(call, 0, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0)
+	reply := append(h.Append(nil), (&rpcrdma.Reply{XID: 1}).Append(nil)...)
+	reply = append(reply, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 1, 0, 0, 16, 0)
+	all := []ulp.Message{{Op: rdmap.OpSend, Payload: call, Size: uint64(len(call))}, {Side: 1, Op: rdmap.OpWrite, STag: 6, TO: 200, Size: 4096},
+		{Side: 1, Op: rdmap.OpSend, Payload: reply, Size: uint64(len(reply))}}
+	round := func() {
+		for i := range all {
+			all[i].Complete = true
+			dec.Message(&all[i], nil)
+		}
+	}
+	for range 200 {
+		round()
+	}
+	if n := testing.AllocsPerRun(200, round); n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -131,7 +131,9 @@ func (w *walker) inChunk() bool {
 			break
 		}
 		w.writes = w.writes[4+n:]
-		return c.Octets() > 0
+		if c.Octets() > 0 { // else it is not used (section 4.3.2.2)
+			return true
+		}
 	}
 	return false
 }

@@ -312,3 +312,36 @@ func FuzzWire(f *testing.F) {
 		}
 	})
 }
+
+// What a message says for SMB Direct by itself.
+func TestJudge(t *testing.T) {
+	ask := smbdirect.NegotiateRequest{MinVersion: 0x100, MaxVersion: 0x100, CreditsRequested: 10, PreferredSendSize: 1024, MaxReceiveSize: 1024, MaxFragmentedSize: 131072}.Append(nil)
+	data := smbdirect.Transfer{CreditsRequested: 10}.Append(nil, create(header(smbdirect.Create, 1), "a"))
+	none := smbdirect.Transfer{CreditsRequested: 10}.Append(nil, nil)
+	noCredits := smbdirect.Transfer{}.Append(nil, create(header(smbdirect.Create, 1), "a"))
+	middle := smbdirect.Transfer{CreditsRequested: 10, Remaining: 9}.Append(nil, []byte("in between"))
+	for _, c := range []struct {
+		name string
+		b    []byte
+		size int // 0: the length of b
+		want ulp.Evidence
+	}{
+		{"ready to receive", nil, 0, ulp.None},
+		{"negotiate request", ask, 0, ulp.Strong},
+		{"SMB 2", data, 0, ulp.Strong},
+		{"SMB 2, cut", data[:40], len(data), ulp.Strong},
+		{"SMB 2, cut before the data", data[:22], len(data), ulp.Weak},
+		{"cut in the header", data[:16], len(data), ulp.None},
+		{"fragment", middle, 0, ulp.Weak},
+		{"credits", none, 0, ulp.None},
+		{"no credits asked for", noCredits, 0, ulp.Against},
+		{"longer than it says", append(bytes.Clone(data), 0), 0, ulp.Against},
+		{"zeros", make([]byte, 64), 0, ulp.Against},
+		{"too short", make([]byte, 16), 0, ulp.Against},
+	} {
+		m := ulp.Message{Op: rdmap.OpSend, Payload: c.b, Size: uint64(max(c.size, len(c.b))), Complete: true}
+		if got := smbdirect.Protocol().Judge(&m); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
