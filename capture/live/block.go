@@ -52,12 +52,12 @@ const (
 
 // A parser takes blocks of the ring apart.
 type parser struct {
-	link     capture.LinkType // LinkEthernet or LinkSLL2
-	loopback uint32           // index of the interface whose frames come twice, 0 for none
+	link     capture.LinkType  // LinkEthernet or LinkSLL2
+	loopback uint32            // index of the interface whose frames come twice, 0 for none
 	ifaces   map[uint32]uint32 // numbers of the interfaces by their indices
-	number   uint64 // of the last frame
-	last     int64  // time of the last frame
-	skipped  uint64 // second copies
+	number   uint64            // of the last frame
+	last     int64             // time of the last frame
+	skipped  uint64            // second copies
 }
 
 // A rawFrame is a frame in the ring.

@@ -28,11 +28,12 @@ type Source struct {
 
 	stopping atomic.Bool
 	closed   bool
-	quiet    time.Time // since when nothing came after Stop
+	quiet    time.Time // since when nothing came after the end
 	ticked   time.Time // when the time was told
 	watched  time.Time // when interfaces were looked at
 	down     bool      // an interface is
 	gone     []bool    // by interface
+	notice   error     // an interface is gone, and others are left
 	err      error     // what ends it
 
 	received, dropped, skipped atomic.Uint64
@@ -165,7 +166,7 @@ func (s *Source) Close() error {
 
 const (
 	second = time.Second
-	// settled is how long nothing must come after Stop for all to have come.
+	// settled is how long nothing must come after the end for all to have come.
 	settled = 3 * retire * time.Millisecond
 )
 
@@ -190,23 +191,27 @@ func (s *Source) Next() (*capture.Block, error) {
 			}
 			continue
 		}
-		if s.err != nil {
+		if err := s.notice; err != nil {
+			s.notice = nil
+			return nil, err
+		}
+		if s.err == nil && !s.stopping.Load() {
+			s.wait()
+			s.watch(now)
+			continue
+		}
+		// What has come is still to be handed over by the kernel.
+		switch {
+		case s.quiet.IsZero():
+			s.quiet = now
+			// Nothing new gets in.
+			if err := s.ring.filter([]bpf.Instruction{bpf.RetConstant{Val: 0}}); err != nil && s.err == nil {
+				s.err = fmt.Errorf("stopping the capture: %w", err)
+			}
+		case now.Sub(s.quiet) >= settled:
 			return s.end()
 		}
-		if s.stopping.Load() {
-			if s.quiet.IsZero() {
-				s.quiet = now
-				// Nothing new gets in.
-				if err := s.ring.filter([]bpf.Instruction{bpf.RetConstant{Val: 0}}); err != nil {
-					s.err = fmt.Errorf("stopping the capture: %w", err)
-				}
-			} else if now.Sub(s.quiet) >= settled {
-				s.err = io.EOF
-				continue
-			}
-		}
-		s.wait()
-		s.watch(now)
+		time.Sleep(retire * time.Millisecond / 2)
 	}
 }
 
@@ -257,11 +262,10 @@ func (s *Source) end() (*capture.Block, error) {
 		b.Lost = lost
 		return b, nil
 	}
-	err := s.err
-	if _, ok := errors.AsType[*capture.Error](err); ok {
-		s.err = nil // the other interfaces are there
+	if s.err == nil {
+		return nil, io.EOF
 	}
-	return nil, err
+	return nil, s.err
 }
 
 // wait waits for a block, for Stop, for trouble with the interface, or until
@@ -272,9 +276,6 @@ func (s *Source) wait() {
 		timeout = 2 * retire
 	}
 	fds := []unix.PollFd{{Fd: int32(s.ring.fd), Events: unix.POLLIN}, {Fd: int32(s.stop), Events: unix.POLLIN}}
-	if s.stopping.Load() {
-		fds, timeout = fds[:1], retire
-	}
 	n, err := unix.Poll(fds, int(timeout))
 	if err != nil && err != unix.EINTR {
 		s.err = fmt.Errorf("waiting for packets: %w", err)
@@ -303,13 +304,14 @@ func (s *Source) watch(now time.Time) {
 	for i, index := range s.indices {
 		if !s.gone[i] && !s.ring.exists(index) {
 			s.gone[i] = true
-			s.err = &capture.Error{File: s.names[i], Msg: "the interface has vanished"}
+			s.notice = &capture.Error{File: s.names[i], Msg: "the interface has vanished"}
 		}
 		if !s.gone[i] {
 			left++
 		}
 	}
 	if left == 0 {
+		s.notice = nil
 		s.err = &GoneError{Interface: s.names[len(s.names)-1]}
 	}
 }
