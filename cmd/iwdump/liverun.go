@@ -79,6 +79,7 @@ func (s *session) open(names []string) (err error) {
 			return s.failf("%v", err)
 		}
 	}
+	s.listen()
 	fmt.Fprintf(s.stderr, "iwdump: listening on %s, link type %v, %d octets of each frame\n", join(names), s.src.Link(), o.snaplen)
 	return nil
 }
@@ -86,7 +87,6 @@ func (s *session) open(names []string) (err error) {
 // run captures until something ends it.
 func (s *session) run(show *output) error {
 	o := s.o
-	s.listen()
 	o.sel.sink = show.sink()
 	if o.only != nil {
 		o.only.sink = o.sel.sink

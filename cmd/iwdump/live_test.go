@@ -1,0 +1,437 @@
+//go:build linux && !libpcap
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iwdump/iwdump/internal/vethtest"
+)
+
+const pcaps = "../../testdata/pcaps/"
+
+// A process is the program, capturing.
+type process struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	out    bytes.Buffer
+	err    bytes.Buffer
+	copied chan struct{}
+}
+
+// start starts the program and waits until it captures.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command("iwdump", append([]string{"live"}, args...)...), copied: make(chan struct{})}
+	p.cmd.Stdout = &p.out
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.cmd.Process.Kill() })
+	listening := make(chan bool, 1)
+	go func() {
+		defer close(p.copied)
+		r := bufio.NewReader(stderr)
+		for {
+			line, err := r.ReadString('\n')
+			p.err.WriteString(line)
+			if strings.Contains(line, "listening on") {
+				listening <- true
+			}
+			if err != nil {
+				close(listening)
+				return
+			}
+		}
+	}()
+	if !<-listening {
+		p.cmd.Wait()
+		t.Fatalf("iwdump live %v: %s", args, p.err.String())
+	}
+	return p
+}
+
+// end waits for the end, and returns what was printed and the exit status.
+func (p *process) end() (out, err string, status int) {
+	p.t.Helper()
+	<-p.copied
+	p.cmd.Wait()
+	return p.out.String(), p.err.String(), p.cmd.ProcessState.ExitCode()
+}
+
+// stop ends it as Ctrl-C does.
+func (p *process) stop() (out, err string, status int) {
+	p.t.Helper()
+	p.cmd.Process.Signal(os.Interrupt)
+	return p.end()
+}
+
+// readJSON returns what read prints of a file.
+func readJSON(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("iwdump", "read", "--json", name).Output()
+	if err != nil {
+		t.Fatalf("reading %s: %v", name, err)
+	}
+	return string(out)
+}
+
+var durations = regexp.MustCompile(`\d+ ns|\d+(\.\d+)?(ns|µs|ms|s)\b`)
+
+// timeless returns records without what depends on the time, or on the file.
+func timeless(t *testing.T, out string, drop ...string) []string {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(out) {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if v["record"] == "capture" {
+			continue
+		}
+		for name := range v {
+			if strings.HasSuffix(name, "_ns") || strings.HasSuffix(name, "time") {
+				delete(v, name)
+			}
+		}
+		for _, name := range append(drop, "start", "end", "latency") {
+			delete(v, name)
+		}
+		if s, ok := v["detail"].(string); ok {
+			v["detail"] = durations.ReplaceAllString(s, "T")
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, string(b))
+	}
+	return lines
+}
+
+func compare(t *testing.T, got, want []string) {
+	t.Helper()
+	for i := range max(len(got), len(want)) {
+		g, w := "(nothing)", "(nothing)"
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g != w {
+			t.Fatalf("record %d of %d (want %d):\n%s\nwant\n%s", i+1, len(got), len(want), g, w)
+		}
+	}
+}
+
+// What is captured is what read makes of the capture that is sent.
+func TestLive(t *testing.T) {
+	for _, name := range []string{"siw/iwt-allops.pcap.gz", "siw/iwt-ipv6.pcap.gz", "siw/vlan-rping.pcap.gz", "siw/iwt-term-readbadkey.pcap.gz",
+		"siw/rping-mtu1500-s4096.pcap.gz", "synthetic/vlan-qinq-v6.pcap.gz", "synthetic/not-iwarp.pcap.gz", "synthetic/bad-crc.pcap.gz", "nvme-rdma-read4k.pcap"} {
+		for _, args := range [][]string{{}, {"--workers", "1", vethtest.Far}} {
+			t.Run(name+strings.Join(args, " "), func(t *testing.T) {
+				n := vethtest.New(t)
+				args := args
+				if len(args) == 0 {
+					args = []string{vethtest.Far}
+				}
+				p := start(t, append([]string{"--json"}, args...)...)
+				frames := vethtest.Frames(t, pcaps+name)
+				n.Send(frames)
+				out, msg, status := p.stop()
+				if status != 0 || !strings.Contains(msg, fmt.Sprintf("%d frames received by the filter, 0 dropped by the kernel, 0 dropped by iwdump\n", len(frames))) {
+					t.Errorf("status %d, %s", status, msg)
+				}
+				compare(t, timeless(t, out), timeless(t, readJSON(t, pcaps+name)))
+			})
+		}
+	}
+}
+
+// With GRO the kernel joins segments, so that frames are others, but not what
+// they carry.
+func TestLiveGRO(t *testing.T) {
+	ethtool, err := exec.LookPath("ethtool")
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("needs ethtool")
+	}
+	const name = pcaps + "siw/rping-mtu1500-s4096.pcap.gz"
+	for _, gro := range []string{"on", "off"} {
+		t.Run(gro, func(t *testing.T) {
+			n := vethtest.New(t)
+			n.Run(ethtool, "-K", vethtest.Far, "gro", gro)
+			p := start(t, "--json", vethtest.Far)
+			n.Send(vethtest.Frames(t, name))
+			out, _, _ := p.stop()
+			messages := func(out string) (lines []string) {
+				for _, line := range timeless(t, out, "frame", "end_frame") {
+					if strings.Contains(line, `"record":"message"`) {
+						lines = append(lines, line)
+					}
+				}
+				return lines
+			}
+			compare(t, messages(out), messages(readJSON(t, name)))
+		})
+	}
+}
+
+// Text and the overview, as a person sees them.
+func TestLiveText(t *testing.T) {
+	n := vethtest.New(t)
+	frames := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+	text, quiet := start(t, vethtest.Far), start(t, "-q", vethtest.Far)
+	n.Send(frames)
+	out, msg, status := text.stop()
+	if want := fmt.Sprintf("iwdump: %d frames, 1 QP, ", len(frames)); status != 0 || !strings.Contains(out, "RDMA Read Request") || !strings.Contains(msg, want) {
+		t.Errorf("status %d\n%s%s", status, out, msg)
+	}
+	out, msg, status = quiet.stop()
+	if status != 0 || !strings.Contains(out, "QPs       1: 1 closed") {
+		t.Errorf("status %d\n%s%s", status, out, msg)
+	}
+}
+
+// -c and --duration end it by themselves.
+func TestLiveEnds(t *testing.T) {
+	n := vethtest.New(t)
+	frames := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+	p := start(t, "-c", "3", vethtest.Far)
+	n.Send(frames)
+	if out, msg, status := p.end(); status != 0 || strings.Count(out, "\n") != 3 {
+		t.Errorf("status %d\n%s%s", status, out, msg)
+	}
+	p = start(t, "--duration", "1s", vethtest.Far)
+	if _, msg, status := p.end(); status != 0 || !strings.Contains(msg, "0 frames received") {
+		t.Errorf("status %d, %s", status, msg)
+	}
+}
+
+func TestLiveVanished(t *testing.T) {
+	n := vethtest.New(t)
+	p := start(t, "-q", vethtest.Far)
+	n.Send(vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz"))
+	n.Run("ip", "link", "del", vethtest.Near)
+	out, msg, status := p.end()
+	if status != 1 || !strings.Contains(msg, "interface "+vethtest.Far+" has vanished") || !strings.Contains(out, "QPs       1") {
+		t.Errorf("status %d\n%s%s", status, out, msg)
+	}
+}
+
+// What is written is what was captured: by ourselves, and by tshark.
+func TestLiveWrite(t *testing.T) {
+	n := vethtest.New(t)
+	const name = pcaps + "siw/vlan-rping.pcap.gz"
+	file := filepath.Join(t.TempDir(), "out.pcapng")
+	frames := vethtest.Frames(t, name)
+	p := start(t, "-w", file, "--json", vethtest.Far)
+	n.Send(frames)
+	_, msg, status := p.stop()
+	if status != 0 || !strings.Contains(msg, fmt.Sprintf("%d frames written to %s", len(frames), file)) {
+		t.Errorf("status %d, %s", status, msg)
+	}
+	got := vethtest.Frames(t, file)
+	if len(got) != len(frames) {
+		t.Fatalf("%d frames, sent %d", len(got), len(frames))
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], frames[i]) {
+			t.Fatalf("frame %d: % x, sent % x", i+1, got[i], frames[i])
+		}
+	}
+	compare(t, timeless(t, readJSON(t, file)), timeless(t, readJSON(t, name)))
+	if _, err := exec.LookPath("tshark"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Log("tshark is not there to read it too")
+		return
+	}
+	out, err := exec.Command("tshark", "-r", file, "-T", "fields", "-e", "frame.len", "-e", "frame.interface_name", "-e", "vlan.id").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(lines) != len(frames) {
+		t.Fatalf("tshark sees %d frames of %d", len(lines), len(frames))
+	}
+	for i, f := range frames {
+		want := fmt.Sprintf("%d\t%s\t", len(f), vethtest.Far)
+		if f[12] == 0x81 && f[13] == 0 {
+			want += fmt.Sprint(int(f[14]&0xf)<<8 | int(f[15]))
+		}
+		if lines[i] != strings.TrimRight(want, "\t") && lines[i] != want {
+			t.Fatalf("tshark on frame %d: %q, want %q", i+1, lines[i], want)
+		}
+	}
+}
+
+// Only the connections that are iWARP are written, from their first frame on.
+func TestLiveOnlyIWARP(t *testing.T) {
+	n := vethtest.New(t)
+	iwarp := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+	other := vethtest.Frames(t, pcaps+"synthetic/not-iwarp.pcap.gz")
+	file := filepath.Join(t.TempDir(), "out.pcapng")
+	p := start(t, "-w", file, "--only-iwarp", "-q", vethtest.Far)
+	half := len(other) / 2
+	n.Send(other[:half])
+	n.Send(iwarp)
+	n.Send(other[half:])
+	if _, msg, status := p.stop(); status != 0 {
+		t.Errorf("status %d, %s", status, msg)
+	}
+	got := vethtest.Frames(t, file)
+	if len(got) != len(iwarp) {
+		t.Fatalf("%d frames, of iWARP are %d", len(got), len(iwarp))
+	}
+	for i := range got {
+		if !bytes.Equal(got[i], iwarp[i]) {
+			t.Fatalf("frame %d: % x, sent % x", i+1, got[i], iwarp[i])
+		}
+	}
+}
+
+// Whatever ends the program, what is in the file can be read.
+func TestLiveKill(t *testing.T) {
+	n := vethtest.New(t)
+	frames := vethtest.Frames(t, pcaps+"siw/rping-mtu1500-s4096.pcap.gz")
+	file := filepath.Join(t.TempDir(), "out.pcapng")
+	p := start(t, "-w", file, "-q", vethtest.Far)
+	killed := false
+	for i := 0; !killed; i++ {
+		n.Send(frames)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if killed = info.Size() > 100_000; killed {
+			n.Send(frames)
+			p.cmd.Process.Kill()
+		} else if i > 1000 {
+			t.Fatal("nothing is written")
+		}
+	}
+	p.end()
+	out, _ := exec.Command("iwdump", "read", "-q", file).CombinedOutput()
+	if text := string(out); !strings.Contains(text, " frames, ") || strings.Contains(text, "passed over") {
+		t.Errorf("%s", text)
+	}
+}
+
+// As another user it can still write; the file is that user's.
+func TestLiveUser(t *testing.T) {
+	n := vethtest.New(t)
+	dir := publicDir(t)
+	os.Chown(dir, nobody, nobody)
+	file := filepath.Join(dir, "out.pcapng")
+	frames := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+	p := start(t, "-Z", "nobody", "-w", file, "-q", vethtest.Far)
+	n.Send(frames)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^Uid:\t65534\t65534\t65534\t65534$`).Match(status) || !regexp.MustCompile(`(?m)^CapEff:\t0+$`).Match(status) {
+		t.Errorf("%s", status)
+	}
+	if _, msg, status := p.stop(); status != 0 || !strings.Contains(msg, fmt.Sprintf("%d frames written", len(frames))) {
+		t.Errorf("status %d, %s", status, msg)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if uid := info.Sys().(*syscall.Stat_t).Uid; uid != nobody {
+		t.Errorf("the file is of user %d", uid)
+	}
+}
+
+// nobody is the user of that name.
+const nobody = 65534
+
+// publicDir is a directory that everybody can read.
+func publicDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "iwdump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Without the right to capture it says what is needed.
+func TestLivePermission(t *testing.T) {
+	vethtest.New(t)
+	program, err := exec.LookPath("iwdump")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(publicDir(t), "iwdump")
+	in, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(copied, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(copied, "live", vethtest.Far)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	cmd.Dir = "/"
+	var msg bytes.Buffer
+	cmd.Stderr = &msg
+	cmd.Run()
+	if status := cmd.ProcessState.ExitCode(); status != 1 || !strings.Contains(msg.String(), "CAP_NET_RAW") || !strings.Contains(msg.String(), "setcap cap_net_raw=eip "+copied) {
+		t.Errorf("status %d, %s", status, msg.String())
+	}
+}
+
+// A second signal ends it at once, though it has work left.
+func TestLiveSecondSignal(t *testing.T) {
+	vethtest.New(t)
+	p := start(t, vethtest.Far)
+	for range 1000 {
+		p.cmd.Process.Signal(os.Interrupt)
+		select {
+		case <-p.copied:
+		case <-time.After(time.Millisecond):
+			continue
+		}
+		break
+	}
+	if _, _, status := p.end(); status != exitNow {
+		t.Errorf("status %d", status)
+	}
+}
