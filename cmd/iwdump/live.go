@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdump/iwdump/capture/live"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/internal/netdev"
 	"github.com/iwdump/iwdump/report"
 )
 
@@ -29,6 +30,7 @@ type liveOptions struct {
 	rotateSize string
 	rotateTime time.Duration
 	keepFiles  int
+	sysfs      string
 
 	rotateOctets int64
 }
@@ -81,9 +83,14 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 	f.StringVar(&o.rotateSize, "rotate-size", "", "begin a new file after so many octets, as in 500M or 2G")
 	f.DurationVar(&o.rotateTime, "rotate-time", 0, "begin a new file after this time, as in 1h")
 	f.IntVar(&o.keepFiles, "files", 0, "keep only the newest so many files (0: all)")
+	f.StringVar(&o.sysfs, "sysfs", netdev.Sys, "where sysfs is mounted")
+	f.MarkHidden("sysfs")
 	o.input.flags(cmd)
 	return cmd
 }
+
+// watches says that sums are asked for while the capture goes on.
+func (o *liveOptions) watches() bool { return o.interval > 0 }
 
 // check checks the flags.
 func (o *liveOptions) check() error {
@@ -149,9 +156,9 @@ type output struct {
 // decodeOptions are those that the flags ask for.
 func (o *liveOptions) decodeOptions() decode.Options {
 	d := decode.Options{
-		Messages:    !o.quiet || o.count > 0,
+		Messages:    true, // for hints too
 		FPDUs:       (o.fpdus || o.verbose && !o.json) && !o.quiet,
-		Operations:  o.json && !o.quiet,
+		Operations:  o.json && !o.quiet || o.watches(),
 		Workers:     o.workers,
 		NoRecovery:  o.startups,
 		IdleTimeout: int64(o.idle),

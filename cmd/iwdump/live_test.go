@@ -17,7 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/iwdump/iwdump/internal/vethtest"
+	"github.com/iwdump/iwdump/report"
 )
 
 const pcaps = "../../testdata/pcaps/"
@@ -434,4 +437,116 @@ func TestLiveSecondSignal(t *testing.T) {
 	if _, _, status := p.end(); status != exitNow {
 		t.Errorf("status %d", status)
 	}
+}
+
+// schema returns the schema of a kind of record.
+func schema(t *testing.T, record string) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(report.SchemaJSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("schema.json#/$defs/" + record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// valid returns the records of a kind, which are what the schema says.
+func valid(t *testing.T, out, record string) (found []map[string]any) {
+	t.Helper()
+	s := schema(t, record)
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, `{"record":"`+record+`"`) {
+			continue
+		}
+		v, err := jsonschema.UnmarshalJSON(strings.NewReader(line))
+		if err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if err := s.Validate(v); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		found = append(found, v.(map[string]any))
+	}
+	return found
+}
+
+// The intervals together hold what came before the last of them ended.
+func TestLiveInterval(t *testing.T) {
+	n := vethtest.New(t)
+	p := start(t, "--json", "--interval", "1s", "--duration", "4s", vethtest.Far)
+	n.Send(vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz"))
+	out, msg, status := p.end()
+	intervals := valid(t, out, "interval")
+	if status != 0 || len(intervals) == 0 {
+		t.Fatalf("status %d, %d intervals\n%s%s", status, len(intervals), out, msg)
+	}
+	sum := int64(0)
+	for _, v := range intervals {
+		k, _ := v["messages"].(json.Number).Int64()
+		sum += k
+	}
+	if want := int64(strings.Count(out, `{"record":"message"`)); sum != want || want == 0 {
+		t.Errorf("%d messages in intervals, %d in all", sum, want)
+	}
+}
+
+func TestInterfacesJSON(t *testing.T) {
+	n := vethtest.New(t)
+	n.Run("ip", "addr", "add", "192.0.2.1/24", "dev", vethtest.Far)
+	sys := t.TempDir()
+	dir := filepath.Join(sys, "class", "infiniband", "cxgb4_0")
+	if err := os.MkdirAll(filepath.Join(dir, "device", "net", vethtest.Far), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "node_type"), []byte("4: RNIC\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("iwdump", "interfaces", "--json", "--sysfs", sys).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range valid(t, string(out), "interface") {
+		if v["name"] != vethtest.Far {
+			continue
+		}
+		rdma := v["rdma"].([]any)[0].(map[string]any)
+		if v["up"] != true || v["addresses"].([]any)[0] != "192.0.2.1/24" || rdma["device"] != "cxgb4_0" || rdma["visibility"] != "offloaded" {
+			t.Errorf("%v", v)
+		}
+		text, err := exec.Command("iwdump", "interfaces", "--sysfs", sys).Output()
+		if err != nil || !regexp.MustCompile(`(?m)^far0 .* 192\.0\.2\.1/24 .* cxgb4_0 .*mirror the switch port`).Match(text) {
+			t.Errorf("%v\n%s", err, text)
+		}
+		// A startup that nothing follows is told, with the device to blame.
+		frames := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+		var reply struct {
+			Frame int `json:"end_frame"`
+		}
+		for line := range strings.Lines(readJSON(t, pcaps+"siw/iwt-allops.pcap.gz")) {
+			if strings.Contains(line, `"op":"mpa_reply"`) && reply.Frame == 0 {
+				if err := json.Unmarshal([]byte(line), &reply); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		p := start(t, "-q", "--sysfs", sys, vethtest.Far)
+		n.Send(frames[:reply.Frame])
+		if _, msg, _ := p.stop(); !strings.Contains(msg, "nothing follows its startup. far0 has cxgb4_0: the adapter does iWARP itself") {
+			t.Errorf("%s", msg)
+		}
+		p = start(t, "-q", "--sysfs", sys, vethtest.Far)
+		n.Send(frames)
+		if _, msg, _ := p.stop(); strings.Contains(msg, "nothing follows") {
+			t.Errorf("%s", msg)
+		}
+		return
+	}
+	t.Errorf("no %s in\n%s", vethtest.Far, out)
 }

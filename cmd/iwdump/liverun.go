@@ -13,6 +13,7 @@ import (
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/capture/live"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/internal/monitor"
 	"github.com/iwdump/iwdump/internal/save"
 	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
@@ -88,10 +89,19 @@ func (s *session) open(names []string) (err error) {
 func (s *session) run(show *output) error {
 	o := s.o
 	o.sel.sink = show.sink()
+	var watch *monitor.Monitor
+	if o.watches() {
+		watch = monitor.New(nil)
+		o.sel.sink = both{watch, o.sel.sink}
+	}
 	if o.only != nil {
 		o.only.sink = o.sel.sink
 		o.sel.sink = o.only
 	}
+	hints := newHinter(&o.sel, func(c *qp.Conn) {
+		fmt.Fprintf(s.stderr, "iwdump: %s\n", hint(c, s.src.Names(), o.sysfs))
+	})
+	var sink qp.Sink = hints
 	d := o.decodeOptions()
 	d.Begin = func(_ []capture.LinkType, first int64) {
 		o.sel.begin(first)
@@ -102,7 +112,13 @@ func (s *session) run(show *output) error {
 	if show.json != nil {
 		show.json.Capture(s.src.Names(), []capture.LinkType{s.src.Link()})
 	}
+	begun := time.Now()
 	d.Stop = func() bool {
+		hints.look()
+		if now := time.Now(); o.interval > 0 && now.Sub(begun) >= o.interval {
+			show.interval(s, watch, now, now.Sub(begun))
+			begun = now
+		}
 		if show.flush() != nil || o.sel.enough {
 			s.src.Stop()
 			return true
@@ -110,7 +126,6 @@ func (s *session) run(show *output) error {
 		return false
 	}
 	var src capture.Source = s.src
-	var sink qp.Sink = &o.sel
 	if s.saved != nil {
 		src = &saving{Source: src, to: s.saved}
 		if o.onlyIWARP {
@@ -228,6 +243,29 @@ func (v *output) summary(s *session, stats *decode.Stats) error {
 	fmt.Fprintf(s.stderr, "iwdump: %s\n", report.Closing(stats))
 	return nil
 }
+
+// interval shows what happened since the last.
+func (v *output) interval(s *session, watch *monitor.Monitor, now time.Time, length time.Duration) {
+	open, _ := watch.Open()
+	x := &report.Interval{End: now, Length: length, Open: open, Totals: watch.Since()}
+	switch {
+	case v.json != nil:
+		v.json.Interval(x)
+	case v.text != nil:
+		v.text.Line(x.AppendText([]byte("==  "), asciiOnly()))
+	default:
+		s.cmd.OutOrStdout().Write(x.AppendText(nil, asciiOnly()))
+	}
+}
+
+// both hands records to two.
+type both struct{ first, second qp.Sink }
+
+func (b both) Message(m *qp.Message)     { b.first.Message(m); b.second.Message(m) }
+func (b both) FPDU(x *qp.FPDU)           { b.first.FPDU(x); b.second.FPDU(x) }
+func (b both) Operation(o *qp.Operation) { b.first.Operation(o); b.second.Operation(o) }
+func (b both) Event(e *qp.Event)         { b.first.Event(e); b.second.Event(e) }
+func (b both) QP(s *qp.Summary)          { b.first.QP(s); b.second.QP(s) }
 
 // saving writes what passes it.
 type saving struct {

@@ -74,6 +74,7 @@ type QP struct {
 	lately    window
 	readsNow  latency.Dist // of the window
 	readsLast latency.Dist // of the one before
+	p99       int64        // of readsLast
 }
 
 // counts are those of a QP that rates are made of.
@@ -86,11 +87,11 @@ type window struct {
 
 // A Monitor is a qp.Sink. All methods may be called by any goroutine.
 type Monitor struct {
-	mu     sync.Mutex
-	total  Totals
-	since  Totals // since the last Turn of the interval
-	qps    map[*qp.Conn]*QP
-	opened uint64
+	mu        sync.Mutex
+	total     Totals
+	since     Totals // since the last Turn of the interval
+	qps       map[*qp.Conn]*QP
+	opened    uint64
 	onMessage func(*qp.Message)
 }
 
@@ -259,71 +260,59 @@ func copyDist(d *latency.Dist) latency.Dist {
 	return c
 }
 
-// A Row is a QP at a moment. Rates are those since the moment before.
+// A Row is a QP at a moment. Rates are those of the window that ended last.
 type Row struct {
 	QP
 	NewMessages, NewPayload, NewOperations uint64
-	Now                                    latency.Dist // of reads, lately
+	Now                                    latency.Dist // of reads, in that window
 }
 
-// An Order compares rows: the first ones are shown.
-type Order func(a, b *Row) int
+// An Order compares QPs: the first ones are shown.
+type Order func(a, b *QP) int
 
 // Orders by name.
 var Orders = []struct {
 	Name  string
 	Order Order
 }{
-	{"throughput", func(a, b *Row) int { return cmp.Compare(b.NewPayload, a.NewPayload) }},
-	{"ops/s", func(a, b *Row) int { return cmp.Compare(b.NewOperations, a.NewOperations) }},
-	{"read p99", func(a, b *Row) int { return cmp.Compare(b.p99(), a.p99()) }},
-	{"retransmissions", func(a, b *Row) int { return cmp.Compare(b.Retransmissions, a.Retransmissions) }},
-	{"holes", func(a, b *Row) int { return cmp.Compare(b.Holes, a.Holes) }},
-	{"number", func(a, b *Row) int { return cmp.Compare(a.Conn.Number, b.Conn.Number) }},
+	{"throughput", func(a, b *QP) int { return cmp.Compare(b.lately.Payload, a.lately.Payload) }},
+	{"ops/s", func(a, b *QP) int { return cmp.Compare(b.lately.Operations, a.lately.Operations) }},
+	{"read p99", func(a, b *QP) int { return cmp.Compare(b.p99, a.p99) }},
+	{"retransmissions", func(a, b *QP) int { return cmp.Compare(b.Retransmissions, a.Retransmissions) }},
+	{"holes", func(a, b *QP) int { return cmp.Compare(b.Holes, a.Holes) }},
+	{"number", func(a, b *QP) int { return 0 }},
 }
 
-func (r *Row) p99() int64 {
-	if r.Now.Count() > 0 {
-		return r.Now.Percentile(99)
-	}
-	return 0
-}
-
-// Turn ends a window, and returns the first limit QPs by an order, and how
-// many there are.
-func (m *Monitor) Turn(order Order, limit int) (rows []Row, all int) {
+// Turn ends the window.
+func (m *Monitor) Turn() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, q := range m.qps {
 		now := counts{q.Messages, q.Payload, q.Operations}
 		q.lately = window{now.messages - q.last.messages, now.payload - q.last.payload, now.operations - q.last.operations}
 		q.last = now
-		q.readsLast, q.readsNow = q.readsNow, latency.Dist{}
+		q.readsLast, q.readsNow, q.p99 = q.readsNow, latency.Dist{}, 0
+		if q.readsLast.Count() > 0 {
+			q.p99 = q.readsLast.Percentile(99)
+		}
 	}
-	return m.rows(order, limit)
 }
 
-// Rows returns the same of the window that ended last.
-func (m *Monitor) Rows(order Order, limit int) (rows []Row, all int) {
+// Rows returns limit QPs by an order from the given place on, and how many
+// there are.
+func (m *Monitor) Rows(order Order, from, limit int) (rows []Row, all int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.rows(order, limit)
-}
-
-func (m *Monitor) rows(order Order, limit int) (rows []Row, all int) {
-	rows = make([]Row, 0, len(m.qps))
+	qps := make([]*QP, 0, len(m.qps))
 	for _, q := range m.qps {
-		// Distributions are copied for those alone that are returned.
-		rows = append(rows, Row{QP: *q, NewMessages: q.lately.Messages, NewPayload: q.lately.Payload, NewOperations: q.lately.Operations, Now: q.readsLast})
+		qps = append(qps, q)
 	}
-	slices.SortFunc(rows, func(a, b Row) int {
-		return cmp.Or(order(&a, &b), cmp.Compare(a.Conn.Number, b.Conn.Number))
-	})
-	all = len(rows)
-	rows = slices.Clone(rows[:min(limit, all)])
-	for i := range rows {
-		rows[i].Reads = copyDist(&rows[i].Reads)
-		rows[i].Now = copyDist(&rows[i].Now)
+	slices.SortFunc(qps, func(a, b *QP) int { return cmp.Or(order(a, b), cmp.Compare(a.Conn.Number, b.Conn.Number)) })
+	from = max(0, min(from, len(qps)))
+	for _, q := range qps[from:min(len(qps), from+max(0, limit))] {
+		r := Row{QP: *q, NewMessages: q.lately.Messages, NewPayload: q.lately.Payload, NewOperations: q.lately.Operations, Now: copyDist(&q.readsLast)}
+		r.Reads = copyDist(&q.Reads)
+		rows = append(rows, r)
 	}
-	return rows, all
+	return rows, len(qps)
 }
