@@ -36,7 +36,7 @@ type Source struct {
 	notice   error     // an interface is gone, and others are left
 	err      error     // what ends it
 
-	received, dropped, skipped atomic.Uint64
+	received, dropped, skipped, read atomic.Uint64
 }
 
 // Open opens the interfaces of the given names, or Any, and starts to capture.
@@ -140,7 +140,11 @@ func (s *Source) Link() capture.LinkType { return s.parser.link }
 
 // Counts returns what became of the frames so far.
 func (s *Source) Counts() Counts {
-	return Counts{Received: s.received.Load() - s.skipped.Load(), Dropped: s.dropped.Load()}
+	// The kernel is asked now and then.
+	c := Counts{Received: s.received.Load(), Dropped: s.dropped.Load()}
+	c.Received -= min(c.Received, s.skipped.Load())
+	c.Received = max(c.Received, s.read.Load()+c.Dropped)
+	return c
 }
 
 // Stop ends the capture: Next hands out what has come so far, then io.EOF.
@@ -223,6 +227,7 @@ func (s *Source) take(b []byte, losing bool) *capture.Block {
 	buf.data = s.parser.copy(b, buf.data, blk)
 	s.ring.done()
 	s.skipped.Store(s.parser.skipped)
+	s.read.Store(s.parser.number)
 	if losing {
 		blk.Lost = s.count()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdump/iwdump/capture/live"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/internal/metrics"
 	"github.com/iwdump/iwdump/internal/netdev"
 	"github.com/iwdump/iwdump/report"
 )
@@ -31,6 +32,9 @@ type liveOptions struct {
 	rotateTime time.Duration
 	keepFiles  int
 	sysfs      string
+	metrics    string
+	metricsQPs bool
+	top        bool
 
 	rotateOctets int64
 }
@@ -78,6 +82,8 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 	f.DurationVar(&o.duration, "duration", 0, "end after this time")
 	f.DurationVar(&o.idle, "idle-timeout", time.Hour, "forget connections that are idle for so long (0: never)")
 	f.DurationVar(&o.interval, "interval", 0, "tell what happened each such interval, as in 10s")
+	f.StringVar(&o.metrics, "metrics", "", "offer metrics to Prometheus at this PORT or HOST:PORT (a port alone: of 127.0.0.1)")
+	f.BoolVar(&o.metricsQPs, "metrics-qps", false, "metrics of each open QP too")
 	f.StringVarP(&o.write, "write", "w", "", "write what is captured to this file, as pcapng")
 	f.BoolVar(&o.onlyIWARP, "only-iwarp", false, "write only connections that are iWARP")
 	f.StringVar(&o.rotateSize, "rotate-size", "", "begin a new file after so many octets, as in 500M or 2G")
@@ -90,7 +96,7 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 }
 
 // watches says that sums are asked for while the capture goes on.
-func (o *liveOptions) watches() bool { return o.interval > 0 }
+func (o *liveOptions) watches() bool { return o.interval > 0 || o.metrics != "" || o.top }
 
 // check checks the flags.
 func (o *liveOptions) check() error {
@@ -100,6 +106,11 @@ func (o *liveOptions) check() error {
 	var err error
 	if o.rotateOctets, err = parseSize(o.rotateSize); err != nil {
 		return fmt.Errorf("--rotate-size: %w", err)
+	}
+	if o.metrics != "" {
+		if o.metrics, err = metrics.Address(o.metrics); err != nil {
+			return fmt.Errorf("--metrics: %w", err)
+		}
 	}
 	rotates := o.rotateOctets > 0 || o.rotateTime > 0
 	switch {

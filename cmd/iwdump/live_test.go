@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,7 +32,8 @@ type process struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	out    bytes.Buffer
-	err    bytes.Buffer
+	mu     sync.Mutex
+	err    bytes.Buffer // guarded by mu
 	copied chan struct{}
 }
 
@@ -53,7 +56,9 @@ func start(t *testing.T, args ...string) *process {
 		r := bufio.NewReader(stderr)
 		for {
 			line, err := r.ReadString('\n')
+			p.mu.Lock()
 			p.err.WriteString(line)
+			p.mu.Unlock()
 			if strings.Contains(line, "listening on") {
 				listening <- true
 			}
@@ -65,9 +70,16 @@ func start(t *testing.T, args ...string) *process {
 	}()
 	if !<-listening {
 		p.cmd.Wait()
-		t.Fatalf("iwdump live %v: %s", args, p.err.String())
+		t.Fatalf("iwdump live %v: %s", args, p.said())
 	}
 	return p
+}
+
+// said returns what it has said on standard error so far.
+func (p *process) said() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.err.String()
 }
 
 // end waits for the end, and returns what was printed and the exit status.
@@ -75,7 +87,7 @@ func (p *process) end() (out, err string, status int) {
 	p.t.Helper()
 	<-p.copied
 	p.cmd.Wait()
-	return p.out.String(), p.err.String(), p.cmd.ProcessState.ExitCode()
+	return p.out.String(), p.said(), p.cmd.ProcessState.ExitCode()
 }
 
 // stop ends it as Ctrl-C does.
@@ -549,4 +561,42 @@ func TestInterfacesJSON(t *testing.T) {
 		return
 	}
 	t.Errorf("no %s in\n%s", vethtest.Far, out)
+}
+
+// Prometheus is told what is captured, at an address that nobody else sees.
+func TestLiveMetrics(t *testing.T) {
+	n := vethtest.New(t)
+	n.Run("ip", "link", "set", "lo", "up")
+	p := start(t, "--metrics", "0", "--metrics-qps", "-q", vethtest.Far)
+	// The address is told in front of what start waits for.
+	address := regexp.MustCompile(`metrics at http://(127\.0\.0\.1:\d+)/metrics`).FindStringSubmatch(p.said())
+	if address == nil {
+		t.Fatalf("%s", p.said())
+	}
+	frames := vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz")
+	n.Send(frames)
+	want := fmt.Sprintf("\niwdump_capture_frames_total %d\n", len(frames))
+	for i := 0; ; i++ {
+		c, err := net.Dial("tcp", address[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, "GET /metrics HTTP/1.0\r\n\r\n")
+		answer, err := io.ReadAll(c)
+		c.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(answer)
+		if strings.Contains(text, want) && strings.Contains(text, `iwdump_messages_total{op="mpa_request"} 1`) && strings.Contains(text, "iwdump_capture_dropped_frames_total 0") {
+			break
+		}
+		if i > 500 {
+			t.Fatalf("no %s in\n%s", want, text)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if _, msg, status := p.stop(); status != 0 {
+		t.Errorf("status %d, %s", status, msg)
+	}
 }

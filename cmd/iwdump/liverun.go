@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/capture/live"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/internal/metrics"
 	"github.com/iwdump/iwdump/internal/monitor"
 	"github.com/iwdump/iwdump/internal/save"
 	"github.com/iwdump/iwdump/qp"
@@ -29,8 +32,11 @@ type session struct {
 	cmd    *cobra.Command
 	stderr io.Writer
 	src    *live.Source
-	saved  *save.Writer // nil without -w
-	ends   []func()     // in reverse order, at the end
+	saved  *save.Writer     // nil without -w
+	watch  *monitor.Monitor // nil where nobody looks
+	offer  *metrics.Metrics // nil without --metrics
+	frames atomic.Uint64    // decoded so far
+	ends   []func()         // in reverse order, at the end
 }
 
 // failf tells what ended the capture, or kept it from beginning, and is the
@@ -68,6 +74,18 @@ func (s *session) open(names []string) (err error) {
 		return s.failf("%v", err)
 	}
 	s.ends = append(s.ends, func() { s.src.Close() })
+	if o.metrics != "" {
+		l, err := net.Listen("tcp", o.metrics)
+		if err != nil {
+			return s.failf("--metrics: %v", err)
+		}
+		s.offer = metrics.New(metrics.Options{QPs: o.metricsQPs, Capture: func() (frames, received, dropped uint64) {
+			c := s.src.Counts()
+			return s.frames.Load(), c.Received, c.Dropped
+		}})
+		s.ends = append(s.ends, s.offer.Serve(l))
+		fmt.Fprintf(s.stderr, "iwdump: metrics at http://%s/metrics\n", l.Addr())
+	}
 	if o.user != "" {
 		if err := dropPrivileges(o.user); err != nil {
 			return s.failf("-Z %s: %v", o.user, err)
@@ -89,16 +107,20 @@ func (s *session) open(names []string) (err error) {
 func (s *session) run(show *output) error {
 	o := s.o
 	o.sel.sink = show.sink()
-	var watch *monitor.Monitor
-	if o.watches() {
-		watch = monitor.New(nil)
-		o.sel.sink = both{watch, o.sel.sink}
-	}
 	if o.only != nil {
 		o.only.sink = o.sel.sink
 		o.sel.sink = o.only
 	}
-	hints := newHinter(&o.sel, func(c *qp.Conn) {
+	// What is watched is all, and not what is shown alone.
+	var all qp.Sink = &o.sel
+	if o.interval > 0 || o.top {
+		s.watch = monitor.New(nil)
+		all = both{s.watch, all}
+	}
+	if s.offer != nil {
+		all = both{s.offer, all}
+	}
+	hints := newHinter(all, func(c *qp.Conn) {
 		fmt.Fprintf(s.stderr, "iwdump: %s\n", hint(c, s.src.Names(), o.sysfs))
 	})
 	var sink qp.Sink = hints
@@ -116,7 +138,7 @@ func (s *session) run(show *output) error {
 	d.Stop = func() bool {
 		hints.look()
 		if now := time.Now(); o.interval > 0 && now.Sub(begun) >= o.interval {
-			show.interval(s, watch, now, now.Sub(begun))
+			show.interval(s, s.watch, now, now.Sub(begun))
 			begun = now
 		}
 		if show.flush() != nil || o.sel.enough {
@@ -125,7 +147,7 @@ func (s *session) run(show *output) error {
 		}
 		return false
 	}
-	var src capture.Source = s.src
+	var src capture.Source = counting{s.src, &s.frames}
 	if s.saved != nil {
 		src = &saving{Source: src, to: s.saved}
 		if o.onlyIWARP {
@@ -266,6 +288,20 @@ func (b both) FPDU(x *qp.FPDU)           { b.first.FPDU(x); b.second.FPDU(x) }
 func (b both) Operation(o *qp.Operation) { b.first.Operation(o); b.second.Operation(o) }
 func (b both) Event(e *qp.Event)         { b.first.Event(e); b.second.Event(e) }
 func (b both) QP(s *qp.Summary)          { b.first.QP(s); b.second.QP(s) }
+
+// counting counts the frames that pass it.
+type counting struct {
+	capture.Source
+	frames *atomic.Uint64
+}
+
+func (c counting) Next() (*capture.Block, error) {
+	b, err := c.Source.Next()
+	if err == nil {
+		c.frames.Add(uint64(len(b.Frames)))
+	}
+	return b, err
+}
 
 // saving writes what passes it.
 type saving struct {
