@@ -51,6 +51,9 @@ shows of a file, as it comes; 'iwdump interfaces' lists them. Ctrl-C, SIGTERM or
 received, dropped by the kernel and dropped by iwdump, and what they amounted
 to. A second Ctrl-C ends it at once.
 
+With --top it shows a screen instead, of the QPs that move most: s sorts by
+something else, Enter shows the latest messages of a QP, p pauses, q ends.
+
 With -w FILE what is captured is also written, as pcapng; with --rotate-size or
 --rotate-time to a file after the other, with a number and the time in its name.
 
@@ -63,6 +66,7 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 		Example: `  iwdump live eth0
   iwdump live -f 'tcp port 4420' --json eth0 | jq 'select(.op == "terminate")'
   iwdump live -w nvme.pcapng --only-iwarp --rotate-size 1G --files 10 -q --interval 10s eth0 eth1
+  iwdump live --top eth0
   sudo iwdump live -Z nobody any`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -82,6 +86,7 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 	f.DurationVar(&o.duration, "duration", 0, "end after this time")
 	f.DurationVar(&o.idle, "idle-timeout", time.Hour, "forget connections that are idle for so long (0: never)")
 	f.DurationVar(&o.interval, "interval", 0, "tell what happened each such interval, as in 10s")
+	f.BoolVar(&o.top, "top", false, "a screen with the busiest QPs, refreshed every second")
 	f.StringVar(&o.metrics, "metrics", "", "offer metrics to Prometheus at this PORT or HOST:PORT (a port alone: of 127.0.0.1)")
 	f.BoolVar(&o.metricsQPs, "metrics-qps", false, "metrics of each open QP too")
 	f.StringVarP(&o.write, "write", "w", "", "write what is captured to this file, as pcapng")

@@ -5,7 +5,9 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -598,5 +600,54 @@ func TestLiveMetrics(t *testing.T) {
 	}
 	if _, msg, status := p.stop(); status != 0 {
 		t.Errorf("status %d, %s", status, msg)
+	}
+}
+
+// A thousand QPs at once.
+func TestLiveMany(t *testing.T) {
+	n := vethtest.New(t)
+	p := start(t, "-q", "-B", "65536", vethtest.Far)
+	port := uint16(0)
+	var frames [][]byte // of one connection
+	for _, f := range vethtest.Frames(t, pcaps+"siw/iwt-allops.pcap.gz") {
+		src, dst := binary.BigEndian.Uint16(f[34:]), binary.BigEndian.Uint16(f[36:])
+		if port == 0 {
+			port = src
+		}
+		if src == port || dst == port {
+			frames = append(frames, f)
+		}
+	}
+	frames = frames[:40]
+	const qps = 1000
+	var all [qps][][]byte
+	for i := range all {
+		all[i] = vethtest.Copy(t, frames, port, uint16(20000+i))
+	}
+	for k := range frames {
+		for i := range all {
+			n.Send(all[i][k : k+1])
+		}
+	}
+	out, msg, status := p.stop()
+	if status != 0 || !strings.Contains(out, fmt.Sprintf("QPs       %d: ", qps)) || !strings.Contains(msg, fmt.Sprintf("%d frames received by the filter, 0 dropped by the kernel", qps*len(frames))) {
+		t.Errorf("status %d\n%s%s", status, out, msg)
+	}
+}
+
+// The screen is for terminals.
+func TestLiveTop(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"live", "--top", "lo"}, "--top needs a terminal"},
+		{[]string{"live", "--top", "--json", "lo"}, "--top excludes --json"},
+	} {
+		out, err := exec.Command("iwdump", c.args...).CombinedOutput()
+		var failed *exec.ExitError
+		if !errors.As(err, &failed) || failed.ExitCode() != exitUsage || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v\n%s", c.args, err, out)
+		}
 	}
 }

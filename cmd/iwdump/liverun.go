@@ -50,6 +50,9 @@ func (o *liveOptions) runLive(cmd *cobra.Command, names []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if err := o.checkTop(cmd); err != nil {
+		return err
+	}
 	show, err := o.output(cmd)
 	if err != nil {
 		return err
@@ -114,7 +117,7 @@ func (s *session) run(show *output) error {
 	// What is watched is all, and not what is shown alone.
 	var all qp.Sink = &o.sel
 	if o.interval > 0 || o.top {
-		s.watch = monitor.New(nil)
+		s.watch = monitor.New(o.keep())
 		all = both{s.watch, all}
 	}
 	if s.offer != nil {
@@ -154,7 +157,17 @@ func (s *session) run(show *output) error {
 			sink = newFinder(sink, s.saved)
 		}
 	}
+	var top *screen
+	if o.top {
+		var err error
+		if top, err = s.show(); err != nil {
+			return err
+		}
+	}
 	stats, err := decode.Run(src, sink, d)
+	if top != nil {
+		top.close(s)
+	}
 	return s.finish(show, &stats, err)
 }
 

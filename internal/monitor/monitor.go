@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
 	"github.com/iwdump/iwdump/latency"
 	"github.com/iwdump/iwdump/qp"
@@ -75,6 +76,8 @@ type QP struct {
 	readsNow  latency.Dist // of the window
 	readsLast latency.Dist // of the one before
 	p99       int64        // of readsLast
+	recent    []Recent     // from next on, then up to it
+	next      int
 }
 
 // counts are those of a QP that rates are made of.
@@ -87,19 +90,17 @@ type window struct {
 
 // A Monitor is a qp.Sink. All methods may be called by any goroutine.
 type Monitor struct {
-	mu        sync.Mutex
-	total     Totals
-	since     Totals // since the last Turn of the interval
-	qps       map[*qp.Conn]*QP
-	opened    uint64
-	onMessage func(*qp.Message)
+	mu     sync.Mutex
+	total  Totals
+	since  Totals // since the last call of Since
+	qps    map[*qp.Conn]*QP
+	opened uint64
+	keep   int
 }
 
-// New returns an empty Monitor. Where onMessage is not nil it is called with
-// each message, one at a time; it must not call the Monitor.
-func New(onMessage func(*qp.Message)) *Monitor {
-	return &Monitor{qps: map[*qp.Conn]*QP{}, onMessage: onMessage}
-}
+// New returns an empty Monitor that keeps the latest so many messages of each
+// QP.
+func New(keep int) *Monitor { return &Monitor{qps: map[*qp.Conn]*QP{}, keep: keep} }
 
 // find returns what is known of a QP, nil for one too many. m.mu is held.
 func (m *Monitor) find(c *qp.Conn) *QP {
@@ -144,10 +145,45 @@ func (m *Monitor) Message(x *qp.Message) {
 		if x.Side < 2 {
 			q.From[x.Side], q.From[x.Side.Other()] = x.From, x.From.Other()
 		}
+		if m.keep > 0 {
+			q.remember(x, m.keep)
+		}
 	}
-	if m.onMessage != nil {
-		m.onMessage(x)
+}
+
+// A Recent is a message of late.
+type Recent struct {
+	Time    int64 // of its last octet, in ns
+	N       int
+	From    qp.Role
+	Op      rdmap.Op
+	BadCRC  bool
+	Size    uint64
+	Answers int   // N of the request that it answers, 0 for none
+	Latency int64 // ns, where it answers one
+}
+
+func (q *QP) remember(x *qp.Message, keep int) {
+	r := Recent{Time: x.Last.Time, N: x.N, From: x.From, Op: x.Op, BadCRC: x.CRC == mpa.CRCBad, Size: x.Size, Answers: x.Answers, Latency: x.Latency}
+	if len(q.recent) < keep {
+		q.recent = append(q.recent, r)
+		return
 	}
+	q.recent[q.next] = r
+	q.next = (q.next + 1) % keep
+}
+
+// Recent returns the latest messages of an open QP, oldest first; ok says that
+// it is open.
+func (m *Monitor) Recent(c *qp.Conn) (list []Recent, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	q := m.qps[c]
+	if q == nil {
+		return nil, false
+	}
+	list = append(list, q.recent[q.next:]...)
+	return append(list, q.recent[:q.next]...), true
 }
 
 // FPDU is not needed.
@@ -311,7 +347,7 @@ func (m *Monitor) Rows(order Order, from, limit int) (rows []Row, all int) {
 	from = max(0, min(from, len(qps)))
 	for _, q := range qps[from:min(len(qps), from+max(0, limit))] {
 		r := Row{QP: *q, NewMessages: q.lately.Messages, NewPayload: q.lately.Payload, NewOperations: q.lately.Operations, Now: copyDist(&q.readsLast)}
-		r.Reads = copyDist(&q.Reads)
+		r.Reads, r.recent = copyDist(&q.Reads), nil
 		rows = append(rows, r)
 	}
 	return rows, len(qps)

@@ -7,6 +7,7 @@
 package vethtest
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -123,4 +124,28 @@ func Frames(t testing.TB, name string) (frames [][]byte) {
 		}
 		b.Release()
 	}
+}
+
+// Copy returns frames of TCP over IPv4 over Ethernet with another port in
+// place of one, and the checksums that go with it (RFC 1624, section 3).
+func Copy(t testing.TB, frames [][]byte, from, to uint16) (list [][]byte) {
+	t.Helper()
+	for i, f := range frames {
+		f = append([]byte(nil), f...)
+		if len(f) < 34 || f[12] != 8 || f[13] != 0 || f[23] != 6 {
+			t.Fatalf("frame %d is not TCP over IPv4", i+1)
+		}
+		tcp := f[14+4*int(f[14]&0xf):]
+		for _, port := range [][]byte{tcp[:2], tcp[2:4]} {
+			if binary.BigEndian.Uint16(port) == from {
+				binary.BigEndian.PutUint16(port, to)
+				sum := uint32(^binary.BigEndian.Uint16(tcp[16:])) + uint32(^from) + uint32(to)
+				sum = sum&0xffff + sum>>16
+				sum = sum&0xffff + sum>>16
+				binary.BigEndian.PutUint16(tcp[16:], ^uint16(sum))
+			}
+		}
+		list = append(list, f)
+	}
+	return list
 }
