@@ -33,7 +33,7 @@ func (l *loss) blame(e *qp.Event) {
 	if l.frames == 0 || e.At.Time-l.time > lossTime {
 		return
 	}
-	e.Detail += fmt.Sprintf("; the capture dropped %d frames shortly before, so they may have been there", l.frames)
+	e.Detail += fmt.Sprintf("; the capture dropped %s shortly before, so this may be its doing", count(l.frames))
 	e.Fields = append(e.Fields, qp.Field{Name: "capture_drops", Num: int64(l.frames)})
 }
 
@@ -51,7 +51,7 @@ func (r *run) lost(b *capture.Block) *qp.Event {
 		at.Time = max(at.Time, b.Now)
 	}
 	return &qp.Event{Severity: qp.Warning, Kind: "capture_drop", At: at,
-		Detail: fmt.Sprintf("the kernel dropped %d frames here for want of room: use a larger ring (-B), a filter (-f) or a smaller snaplen (-s)", b.Lost),
+		Detail: fmt.Sprintf("the kernel dropped %s here for want of room: use a larger ring (-B), a filter (-f) or a smaller snaplen (-s)", count(b.Lost)),
 		Fields: []qp.Field{{Name: "frames", Num: int64(b.Lost)}}}
 }
 
@@ -63,4 +63,11 @@ func (r *run) idle(b *capture.Block) (reassembly.Stamp, bool) {
 	}
 	r.next = b.Now + tick
 	return reassembly.Stamp{Frame: r.stats.Frames, Time: b.Now}, true
+}
+
+func count(frames uint64) string {
+	if frames == 1 {
+		return "1 frame"
+	}
+	return fmt.Sprintf("%d frames", frames)
 }

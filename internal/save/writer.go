@@ -99,6 +99,9 @@ func (w *Writer) name(at int64) string {
 
 // Block writes the frames of a block. An error is final.
 func (w *Writer) Block(b *capture.Block) error {
+	if w.hold != nil {
+		w.hold.settle()
+	}
 	for i := range b.Frames {
 		if w.err != nil {
 			return w.err
@@ -108,9 +111,6 @@ func (w *Writer) Block(b *capture.Block) error {
 		} else {
 			w.frame(&b.Frames[i])
 		}
-	}
-	if w.hold != nil {
-		w.hold.settle()
 	}
 	return w.flush()
 }
