@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"fmt"
 
 	"golang.org/x/net/bpf"
 
@@ -12,7 +13,7 @@ import (
 // begin with their Ethernet header, or with their network header where link is
 // LinkSLL2.
 func compile(expr string, link capture.LinkType) ([]bpf.Instruction, error) {
-	return nil, errors.New("capture filters are not supported yet")
+	return nil, fmt.Errorf("capture filter %q: this program has no compiler for them; one that is built with libpcap does (-tags libpcap)", expr)
 }
 
 // program returns the program of the socket: only the interfaces of the given

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -153,9 +154,9 @@ func parseSize(text string) (int64, error) {
 	if i := strings.IndexByte("KMGT", text[len(text)-1]&^0x20); i >= 0 {
 		digits, unit = text[:len(text)-1], 1<<(10*(i+1))
 	}
-	ns, ok := parseSeconds(digits) // a number with decimals, in billionths
-	if whole := ns / 1e9; ok && digits != "" && whole < 1<<20*1e9/unit {
-		return whole*unit + ns%1e9*(unit/1024)/1e9*1024, nil
+	n, err := strconv.ParseFloat(digits, 64)
+	if err == nil && strings.Trim(digits, "0123456789.") == "" && n*float64(unit) < 1<<60 {
+		return int64(n * float64(unit)), nil
 	}
 	return 0, fmt.Errorf("%q is no size: give octets, or 500M or 2G", text)
 }
