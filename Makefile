@@ -41,7 +41,9 @@ fuzz: ## run each fuzz target for FUZZTIME
 		done; \
 	done
 
-bench: ## run the benchmarks
+bench: build ## measure iwdump against the least that reading and CRCs take, and run the Go benchmarks
+	$(GO) run ./internal/bench $(BENCHFLAGS)
+	$(GO) run ./internal/bench -growth $(BENCHFLAGS)
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 install: ## install iwdump into GOBIN

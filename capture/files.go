@@ -9,12 +9,12 @@ import (
 
 // Options say how to read. The zero value is the ordinary case.
 type Options struct {
-	BlockSize int // octets read at once; 0 is 256 KiB, of which a few stay in a cache
+	BlockSize int // octets read at once; 0 is 512 KiB, of which a few stay in a cache
 	MaxFrame  int // largest frame in octets, larger ones are damage; 0 is 16 MiB
 }
 
 const (
-	defaultBlockSize = 256 << 10
+	defaultBlockSize = 512 << 10
 	minBlockSize     = 64
 	defaultMaxFrame  = 16 << 20
 	// maxBlockFrames bounds the frames of a block, and so the memory of its

@@ -144,14 +144,12 @@ func (p *pcap) take(b []byte, blk *Block) (n int, s stop) {
 		}
 		p.count.frames++
 		p.lastSec = int64(sec)
-		frames = append(frames, Frame{
-			Data:   h[hdr:end:end],
-			Len:    int(min(max(capLen, wireLen), math.MaxInt32)),
-			Time:   int64(sec)*1e9 + int64(frac)*p.kind.unit,
-			Number: p.count.frames,
-			Link:   p.link,
-			Iface:  p.iface,
-		})
+		frames = append(frames, Frame{})
+		f := &frames[len(frames)-1]
+		f.Data = h[hdr:end:end]
+		f.Len = int(min(max(capLen, wireLen), math.MaxInt32))
+		f.Time = int64(sec)*1e9 + int64(frac)*p.kind.unit
+		f.Number, f.Link, f.Iface = p.count.frames, p.link, p.iface
 		n += end
 	}
 	blk.Frames = frames

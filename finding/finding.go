@@ -183,6 +183,9 @@ func (c *Collector) Event(e *qp.Event) {
 		}
 		return 0, false
 	}
+	if c.upper(e, from) {
+		return
+	}
 	add := func(id string) *Finding { return c.add(id, e.Conn, from, e.At, e.N, "%s", e.Detail) }
 	switch e.Kind {
 	case "mpa_reject":
@@ -289,7 +292,7 @@ func (c *Collector) QP(s *qp.Summary) {
 	}
 	if t.slow > 0 {
 		o := &t.slowest
-		c.add("slow-operations", s.Conn, o.From.String(), o.End, o.Request, "%d operations took more than %d times as long as most; the slowest, %s #%d, took %v", t.slow, outlier, o.Kind, o.Request, round(time.Duration(o.Latency)))
+		c.add("slow-operations", s.Conn, o.From.String(), o.End, o.Request, "%d operations took more than %d times as long as most; the slowest, %s #%d, took %v", t.slow, outlier, o.Name(), o.Request, round(time.Duration(o.Latency)))
 	}
 	if all := s.Starts + s.Within; all >= manyFPDUs && s.Within > s.Starts {
 		c.add("unaligned", s.Conn, "", s.Start, 0, "%d of %d FPDUs start a TCP segment", s.Starts, all)

@@ -32,7 +32,7 @@ func list(fs []finding.Finding) []string {
 var inCaptures = map[string][]string{
 	// A real bad CRC, and the peer's Terminate.
 	"crc-race-zerocopy-1": {"error crc-mismatch", "error terminated", "info reset"},
-	"iser-rw":             {"info delayed-ack"},
+	"iser-rw":             {"info command-failed", "info delayed-ack"}, // the target does not know a command
 	"iwt-reject":          {"error connection-rejected"},
 	// Errors made on purpose.
 	"iwt-term-readbadkey":     {"error terminated"},
@@ -49,7 +49,7 @@ var inCaptures = map[string][]string{
 	"netem-in-loss2": {"info retransmission", "info slow-operations", "info syn-retry", "warning retransmission-timeout"},
 	"netem-reorder":  {"info delayed-ack", "info retransmission", "info slow-operations"},
 	// Clean, on slow machines.
-	"nfs-rdma-v3":       {"info delayed-ack", "info retransmission"},
+	"nfs-rdma-v3":       {"info command-failed", "info delayed-ack", "info retransmission"},
 	"nfs-rdma-v42":      {"info delayed-ack", "info retransmission"},
 	"nvme-rdma-write4k": {"info delayed-ack", "info retransmission"},
 	"read-bw-q4-s8192":  {"info delayed-ack", "info retransmission"},
@@ -57,7 +57,8 @@ var inCaptures = map[string][]string{
 	"send-bw-s1-t64":    {"info delayed-ack", "info retransmission", "info unaligned"}, // dozens of FPDUs a segment
 	"send-lat-s64":      {"info delayed-ack", "info retransmission", "warning retransmission-timeout"},
 	"write-lat-s1001":   {"info retransmission", "warning retransmission-timeout"},
-	"smbdirect":         {"info delayed-ack"},
+	"smbdirect":         {"info delayed-ack", "warning command-failed"}, // the share that is to be mounted is not there
+	"smbdirect-rw":      {"warning command-failed"},
 	"snap128-rping":     {"info headers-only"},
 	// Synthetic.
 	"bad-crc":              {"error crc-mismatch"},
@@ -95,7 +96,7 @@ func TestCaptures(t *testing.T) {
 			src := capture.Open([]string{name}, nil, capture.Options{})
 			defer src.Close()
 			c := finding.New()
-			if _, err := decode.Run(src, c, decode.Options{Messages: true, Operations: true}); err != nil {
+			if _, err := decode.Run(src, c, decode.Options{Upper: decode.AutoUpper(), Messages: true, Operations: true}); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(inCaptures[short], list(c.Findings(qp.Info))); d != "" {
@@ -123,7 +124,7 @@ func TestEveryKind(t *testing.T) {
 			note(line)
 		}
 	}
-	for _, c := range inPackets {
+	for _, c := range slices.Concat(inPackets, upperPackets) {
 		note(c.want)
 	}
 	for id := range finding.Kinds {

@@ -12,7 +12,7 @@ type Kind struct {
 }
 
 // Kinds are all kinds of findings, by id.
-var Kinds = byID([]Kind{
+var Kinds = byID(append([]Kind{
 	// Startup.
 	{"connection-rejected", qp.Error, "The responder refused the connection, so no RDMA took place on it.",
 		"Look at the private data of the Reply, and at the log of the responder for the reason."},
@@ -95,7 +95,7 @@ var Kinds = byID([]Kind{
 		"If data should flow, mirror the switch port or use the adapter's own tracer: a capture on the host does not see it."},
 	{"cut-short", qp.Warning, "An input could not be read to its end.",
 		"Findings about its last part are missing."},
-})
+}, upperKinds...))
 
 func byID(kinds []Kind) map[string]*Kind {
 	m := make(map[string]*Kind, len(kinds))

@@ -234,12 +234,12 @@ var inPackets = []struct {
 }
 
 func TestWire(t *testing.T) {
-	for _, tt := range inPackets {
+	for _, tt := range slices.Concat(inPackets, upperPackets) {
 		t.Run(tt.want, func(t *testing.T) {
 			w := &talk{time: 1_800_000_000e9}
 			tt.do(w)
 			c := finding.New()
-			if _, err := decode.Run(w, c, decode.Options{Messages: true, Operations: true}); err != nil {
+			if _, err := decode.Run(w, c, decode.Options{Upper: decode.AutoUpper(), Messages: true, Operations: true}); err != nil {
 				t.Fatal(err)
 			}
 			if got := list(c.Findings(qp.Info)); !slices.Contains(got, tt.want) {

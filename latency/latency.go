@@ -1,15 +1,17 @@
 // Package latency has distributions of durations: counts, percentiles and
 // moments, that can be merged without loss.
 //
-// A [Dist] is an HdrHistogram (http://hdrhistogram.org) whose counters are made
-// as they are needed, so that the thousands of a large capture stay small: a
-// duration is told apart from others by its highest bits. Two precisions are
-// there: [Fine] has three significant digits, a zero Dist two.
+// A [Dist] is an HdrHistogram (http://hdrhistogram.org): a duration is told
+// apart from others by its highest bits. Its counters are a short list as long
+// as few durations differ, so that the thousands of a large capture stay small,
+// and arrays behind that. Two precisions are there: [Fine] has three
+// significant digits, a zero Dist two.
 package latency
 
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -22,6 +24,7 @@ const (
 	coarseBits, coarseDigits = 7, 2
 	fineBits, fineDigits     = 10, 3
 	octaves                  = 42 - coarseBits + 1 // Longest has 42 bits
+	maxFew                   = 24                  // counters in the list
 )
 
 // Bounds of the relative error of a percentile.
@@ -38,8 +41,13 @@ type Dist struct {
 	sum      float64
 	squares  float64
 	fine     bool
-	counts   [octaves][]uint32
+	few      []counter // by bucket, while there are no more than maxFew
+	many     *arrays   // instead of few
 }
+
+// A counter counts the durations of one bucket. Buckets are numbered from the
+// shortest durations on.
+type counter struct{ bucket, n uint32 }
 
 // Fine returns an empty Dist that is precise to FineError.
 func Fine() Dist { return Dist{fine: true} }
@@ -68,32 +76,67 @@ func (d *Dist) Record(ns int64) {
 func (d *Dist) add(ns int64, n uint32) {
 	b := d.bits()
 	shift := max(0, bits.Len64(uint64(ns))-b-1)
-	sub := int(ns >> shift)
-	octave := shift + sub>>b
-	if d.counts[octave] == nil {
-		d.counts[octave] = make([]uint32, 1<<b)
+	bucket := uint32(shift<<b + int(ns>>shift))
+	if d.many != nil {
+		d.many.add(bucket, n, b)
+		return
 	}
-	d.counts[octave][sub&(1<<b-1)] += n
+	i := 0
+	for i < len(d.few) && d.few[i].bucket < bucket {
+		i++
+	}
+	switch {
+	case i < len(d.few) && d.few[i].bucket == bucket:
+		d.few[i].n += n
+	case len(d.few) < maxFew:
+		d.few = slices.Insert(d.few, i, counter{bucket, n})
+	default:
+		d.many = new(arrays)
+		for _, c := range d.few {
+			d.many.add(c.bucket, c.n, b)
+		}
+		d.few = nil
+		d.many.add(bucket, n, b)
+	}
+}
+
+// arrays are counters by the highest bits of a bucket and the b others.
+type arrays [octaves][]uint32
+
+func (a *arrays) add(bucket, n uint32, b int) {
+	octave := &a[bucket>>b]
+	if *octave == nil {
+		*octave = make([]uint32, 1<<b)
+	}
+	(*octave)[bucket&(1<<b-1)] += n
 }
 
 // each calls f for each bucket that is not empty, shortest first: durations
 // from low to high, both included.
 func (d *Dist) each(f func(low, high int64, n uint32) bool) {
 	b := d.bits()
-	for octave, counts := range d.counts {
-		shift, base := 0, int64(0)
-		if octave > 0 {
-			shift, base = octave-1, 1<<b
+	for _, c := range d.few {
+		if !c.each(b, f) {
+			return
 		}
+	}
+	if d.many == nil {
+		return
+	}
+	for octave, counts := range d.many {
 		for i, n := range counts {
-			if n > 0 {
-				low := (base + int64(i)) << shift
-				if !f(low, low+1<<shift-1, n) {
-					return
-				}
+			if c := (counter{uint32(octave<<b + i), n}); n > 0 && !c.each(b, f) {
+				return
 			}
 		}
 	}
+}
+
+// each calls f for the bucket, and returns what f does.
+func (c counter) each(b int, f func(low, high int64, n uint32) bool) bool {
+	shift := max(0, int(c.bucket>>b)-1)
+	low := int64(int(c.bucket)-shift<<b) << shift
+	return f(low, low+1<<shift-1, c.n)
 }
 
 // Merge adds all durations of o. Nothing is lost where both have the same

@@ -140,6 +140,9 @@ func (q *QP) End(e *Ending) {
 	}
 	q.closes(e)
 	s := &q.sum
+	if q.upper != nil {
+		s.ULP = q.upper.end(e.At)
+	}
 	s.Conn, s.Roles, s.Start, s.End = q.c, q.roles, e.Start, e.At
 	s.Stream, s.CRC, s.Markers, s.Inferred = e.Streams, e.CRC, e.Markers, e.Inferred
 	s.Starts, s.Within = e.Starts, e.Within

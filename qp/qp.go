@@ -4,6 +4,7 @@ import (
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
+	"github.com/iwdump/iwdump/dissect/ulp"
 	"github.com/iwdump/iwdump/latency"
 )
 
@@ -23,6 +24,10 @@ const (
 type Options struct {
 	Messages   bool // Message records
 	Operations bool // Operation records
+	// Upper are the upper layer protocols that are looked for; ForceUpper says
+	// that it is the first of them.
+	Upper      []ulp.Protocol
+	ForceUpper bool
 }
 
 // A QP is one QP pair. It is for one goroutine.
@@ -40,6 +45,7 @@ type QP struct {
 	ev    Event
 	sum   Summary
 	lats  [opKinds]*latency.Dist
+	upper *upper // nil where no upper layer is looked for
 
 	request, reply mpa.Startup // what Summary.Request and Reply point to
 	requestAt      Message     // the startup frame that opened, without its payload
@@ -73,6 +79,9 @@ func New(c *Conn, sink Sink, o Options) *QP {
 	q := &QP{c: c, sink: sink, o: o, roles: [2]Role{RoleA, RoleB}}
 	for i := range q.sides {
 		q.sides[i].limit = -1
+	}
+	if len(o.Upper) > 0 {
+		q.upper = newUpper(q, o.Upper, o.ForceUpper)
 	}
 	return q
 }
@@ -114,6 +123,9 @@ func (q *QP) FPDU(c mpa.CRC) { q.sum.FPDUs[c]++ }
 func (q *QP) Lost(side Side) {
 	q.sides[side].lost = true
 	q.sides[side].losses++
+	if q.upper != nil {
+		q.upper.stream.Lost(ulp.Side(side))
+	}
 }
 
 // Message takes a message of a side. Messages of a side come in its order;
@@ -179,6 +191,10 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 
 // hand hands out a message.
 func (q *QP) hand(x *Message) {
+	if q.upper != nil {
+		q.upper.see(x)
+		defer q.upper.flush()
+	}
 	if q.o.Messages {
 		q.sink.Message(x)
 	}

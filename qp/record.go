@@ -6,6 +6,7 @@ import (
 	"github.com/iwdump/iwdump/dissect/ddp"
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
+	"github.com/iwdump/iwdump/dissect/ulp"
 	"github.com/iwdump/iwdump/latency"
 )
 
@@ -91,6 +92,9 @@ type Message struct {
 	Latency int64
 
 	Payload []byte // its first octets, as many as are kept
+
+	// ULP is what it is to the upper layer, nil where nothing is known.
+	ULP *ulp.Description
 }
 
 // An FPDU is one FPDU of a QP whose DDP header was captured.
@@ -146,11 +150,12 @@ const (
 	KindSendSEInv
 	KindImmediate
 	KindImmediateSE
+	KindCommand // of the upper layer
 
 	opKinds
 )
 
-var kindNames = [opKinds]string{"rdma_write", "connect", "close", "rdma_read", "atomic", "send", "send_inv", "send_se", "send_se_inv", "immediate", "immediate_se"}
+var kindNames = [opKinds]string{"rdma_write", "connect", "close", "rdma_read", "atomic", "send", "send_inv", "send_se", "send_se_inv", "immediate", "immediate_se", "command"}
 
 // String is the name of the kind in lower case, words joined by "_".
 func (k OpKind) String() string { return kindNames[k] }
@@ -183,6 +188,18 @@ type Operation struct {
 	// AnnouncedBy is, of a Write, the N of the Send or Immediate Data that
 	// follows it; 0 for none.
 	AnnouncedBy int
+
+	// Command is what a KindCommand is to the upper layer, else nil.
+	Command *ulp.Command
+}
+
+// Name is the name of its kind, or of the command of the upper layer that it
+// is.
+func (o *Operation) Name() string {
+	if o.Command != nil {
+		return o.Command.Name
+	}
+	return o.Kind.String()
 }
 
 // Severity of an Event.
@@ -279,6 +296,7 @@ type Summary struct {
 	MaxDepth    [2]int            // by Side: most reads and atomics that it had outstanding
 	Events      [3]uint64         // by Severity
 	Latency     []Latency         // by operation, those that occurred
+	ULP         *UpperLayer       // nil where none was recognised
 }
 
 // A Latency is the distribution of the latencies of one kind of operation.

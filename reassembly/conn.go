@@ -121,7 +121,7 @@ func (c *Conn) Ignore() {
 
 // side tells which side sends f, if it is of this connection.
 func (c *Conn) side(f *packet.Flow) (Side, bool) {
-	if *f == c.Flow {
+	if f.Src.Port == c.Flow.Src.Port && *f == c.Flow {
 		return A, true
 	}
 	return B, f.Src == c.Flow.Dst && f.Dst == c.Flow.Src

@@ -103,7 +103,8 @@ func (d *direction) deliver(data []byte, at Stamp, again bool, s *packet.Segment
 	c := d.conn
 	a := c.a
 	k := &a.chunk
-	*k = Chunk{Data: data, Off: d.next - d.base, Seq: uint32(d.next), Stamp: at, Retransmitted: again, dir: d, seg: s}
+	// Field by field: a composite literal is made elsewhere, then copied.
+	k.Data, k.Off, k.Seq, k.Stamp, k.Retransmitted, k.dir, k.seg = data, d.next-d.base, uint32(d.next), at, again, d, s
 	n := min(max(c.stream.Data(d.side, k), 0), len(data))
 	if n > 0 && s != nil && a.recent.ring != nil {
 		a.recent.add(d, data[:n], d.next, s, at)

@@ -67,7 +67,8 @@ func (r *recent) add(d *direction, data []byte, off uint64, s *packet.Segment, a
 			r.floor++
 		}
 	}
-	*r.at(r.next) = delivered{data: data, off: off, prev: d.recent, Stamp: at, ipid: s.IPID}
+	e := r.at(r.next)
+	e.data, e.off, e.prev, e.Stamp, e.ipid = data, off, d.recent, at, s.IPID
 	d.recent = r.next
 	r.next++
 }

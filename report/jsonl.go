@@ -15,7 +15,7 @@ import (
 var EventFields = map[string]bool{"tcp_seq": true, "length": true, "cause": false, "found": false, "skipped": true, "fpduptr": true,
 	"expected": true, "crc_wire": false, "crc_calculated": false, "closed_ns": true, "after_ns": true, "depth": true, "limit": true, "request_n": true,
 	"age_ns": true, "layer": true, "etype": true, "code": true, "blames_n": true, "stag": false,
-	"frames": true, "capture_drops": true}
+	"command": false, "value": true, "most": true, "wait_ns": true, "frames": true, "capture_drops": true}
 
 // JSON writes records as JSON Lines.
 type JSON struct {
@@ -160,6 +160,9 @@ func (j *JSON) Message(m *qp.Message) {
 		o.int("answers_n", int64(m.Answers))
 		o.int("latency_ns", m.Latency)
 	}
+	if m.ULP != nil {
+		description(o, m.ULP)
+	}
 	j.end()
 }
 
@@ -277,7 +280,7 @@ func (j *JSON) FPDU(f *qp.FPDU) {
 func (j *JSON) Operation(x *qp.Operation) {
 	o := j.begin("operation")
 	j.conn(x.Conn)
-	o.word("op", x.Kind.String())
+	o.word("op", x.Name())
 	o.word("from", x.From.String())
 	j.time("time", x.Start.Time)
 	o.uint("frame", x.Start.Frame)
@@ -308,6 +311,9 @@ func (j *JSON) Operation(x *qp.Operation) {
 	}
 	if x.Retrans {
 		o.bool("retransmitted", true)
+	}
+	if x.Command != nil {
+		j.command(x)
 	}
 	j.end()
 }
@@ -398,7 +404,13 @@ func (j *JSON) QP(s *qp.Summary) {
 		distribution(o, l.Dist)
 		o.close()
 	}
+	if s.ULP != nil {
+		commandLatencies(o, s.ULP)
+	}
 	o.close()
+	if s.ULP != nil {
+		upperLayer(o, s.ULP)
+	}
 	j.end()
 }
 

@@ -84,16 +84,25 @@ func (l *Ladder) Message(m *qp.Message) {
 	case m.Startup == nil && m.Op.Known() && m.Size > 0:
 		s.label += " " + size(m.Size)
 	}
+	answers, latency := m.Answers, m.Latency
+	if u := m.ULP; u != nil && u.Command != "" && m.Op.IsSend() {
+		s.label += " " + u.Command
+		if u.Answers > 0 {
+			answers, latency = u.Answers, u.Latency
+		} else {
+			q.byN[m.N] = len(q.steps)
+		}
+	}
 	if m.Retrans {
 		s.label += " (sent again)"
 	}
 	if !m.Complete {
 		s.label += " (incomplete)"
 	}
-	if m.Answers > 0 {
-		if i, ok := q.byN[m.Answers]; ok {
-			s.answers, s.latency = i, m.Latency
-			delete(q.byN, m.Answers)
+	if answers > 0 {
+		if i, ok := q.byN[answers]; ok {
+			s.answers, s.latency = i, latency
+			delete(q.byN, answers)
 		}
 	}
 	if m.Read != nil || m.AtomicReq != nil || m.Startup != nil && !m.Startup.Reply {

@@ -27,7 +27,7 @@ type Group struct {
 }
 
 // By says what groups are by, besides the kind of operation.
-type By struct{ QP, Size, Direction, Op bool }
+type By struct{ QP, Size, Direction, Op, Command bool }
 
 // ParseBy parses names that are joined by commas.
 func ParseBy(text string) (by By, err error) {
@@ -35,6 +35,8 @@ func ParseBy(text string) (by By, err error) {
 		switch name {
 		case "op":
 			by.Op = true
+		case "command":
+			by.Command = true
 		case "qp":
 			by.QP = true
 		case "size":
@@ -42,7 +44,7 @@ func ParseBy(text string) (by By, err error) {
 		case "direction":
 			by.Direction = true
 		default:
-			return By{}, fmt.Errorf("%q is none of op, qp, size, direction", name)
+			return By{}, fmt.Errorf("%q is none of op, command, qp, size, direction", name)
 		}
 	}
 	return by, nil
@@ -96,17 +98,20 @@ func (l *Latencies) QP(*qp.Summary)      {}
 // Operation adds an operation. Those of the connection itself, connect and
 // close, have groups of their own or none: they are no I/O.
 func (l *Latencies) Operation(o *qp.Operation) {
+	if l.by.Command && o.Command == nil {
+		return
+	}
 	ofConnection := o.Kind == qp.KindConnect || o.Kind == qp.KindClose
 	if ofConnection && !l.by.Op {
 		return
 	}
 	if o.Status != qp.StatusOK {
-		l.failed[o.Kind.String()+" "+o.Status.String()]++
+		l.failed[o.Name()+" "+o.Status.String()]++
 		return
 	}
 	k := groupKey{size: -1}
-	if l.by.Op {
-		k.op = o.Kind.String()
+	if l.by.Op || l.by.Command {
+		k.op = o.Name()
 	}
 	if l.by.QP {
 		k.qp = o.Conn.Number
@@ -324,7 +329,7 @@ func (l *Latencies) WriteSlowest(w io.Writer, ascii bool) error {
 		if o.Retrans {
 			note = "retransmitted"
 		}
-		cells = append(cells, []string{ns(o.Latency), o.Kind.String(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
+		cells = append(cells, []string{ns(o.Latency), o.Name(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),
 			strconv.FormatUint(o.Start.Frame, 10), answer, strconv.FormatUint(o.End.Frame, 10), ns(o.RequestSpread), ns(o.Service), ns(o.ResponseSpread), note})
 	}
 	return columns(w, head, cells)

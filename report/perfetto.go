@@ -125,7 +125,7 @@ func (p *Perfetto) Write(w io.Writer) error {
 		lanes[k][lane] = end
 		emit(func() {
 			o.word("ph", "X")
-			o.word("name", x.Kind.String())
+			o.word("name", x.Name())
 			o.word("cat", x.Status.String())
 			o.int("pid", int64(pid))
 			o.int("tid", int64(tid(x.Side, lane)))

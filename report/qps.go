@@ -321,7 +321,7 @@ func size(n uint64) string {
 // rightAligned says that a column holds numbers.
 func rightAligned(head string) bool {
 	switch head {
-	case "initiator", "responder", "agreed", "state", "operation", "note", "":
+	case "initiator", "responder", "agreed", "state", "operation", "note", "of them", "":
 		return false
 	}
 	return true

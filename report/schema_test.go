@@ -35,7 +35,7 @@ func printJSON(t testing.TB, name string) string {
 	defer src.Close()
 	var out bytes.Buffer
 	j := report.NewJSON(&out)
-	stats, err := decode.Run(src, j, decode.Options{Messages: true, FPDUs: true, Operations: true,
+	stats, err := decode.Run(src, j, decode.Options{Upper: decode.AutoUpper(), Messages: true, FPDUs: true, Operations: true,
 		Begin: func(links []capture.LinkType, _ int64) { j.Capture([]string{name}, links) }})
 	if err != nil {
 		t.Fatal(err)

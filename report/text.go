@@ -225,12 +225,11 @@ func (t *Text) details(m *qp.Message) {
 	if m.FPDUs > 1 {
 		t.b = fmt.Appendf(t.b, "  %d FPDUs", m.FPDUs)
 	}
+	if m.ULP != nil {
+		t.ulp(m.ULP)
+	}
 	if m.Answers > 0 {
-		t.b = append(t.b, ' ', ' ')
-		t.color(colorYellow)
-		t.b = appendDuration(t.b, m.Latency, t.micro)
-		t.color(colorReset)
-		t.b = fmt.Appendf(t.b, " %s #%d", t.arrow, m.Answers)
+		t.answers(m.Answers, m.Latency)
 	}
 	for _, mark := range [...]struct {
 		on   bool

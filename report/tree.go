@@ -56,6 +56,7 @@ func (t *Text) tree(m *qp.Message) {
 	t.line(0, -1, 0, "Stream: octets %d to %d", m.Off, m.End-1)
 	if m.Startup != nil {
 		t.startupTree(m.Startup)
+		t.ulpTree(m.ULP, 20+m.Startup.PDLength-len(m.Startup.Private))
 		return
 	}
 	t.line(0, -1, 0, "MPA: %s, CRC %s, every octet captured: %v, sent again: %v", count(uint64(m.FPDUs), "FPDU"), m.CRC, m.Complete, m.Retrans)
@@ -88,6 +89,10 @@ func (t *Text) tree(m *qp.Message) {
 	default:
 		t.line(0, -1, 0, "Payload: %s, all segments together", count(m.Size, "octet"))
 	}
+	if m.FPDUs > 1 {
+		at = -1 // it is spread over several
+	}
+	t.ulpTree(m.ULP, at)
 }
 
 func (t *Text) startupTree(s *mpa.Startup) {

@@ -19,9 +19,12 @@ type input struct {
 	qps      string
 	from, to string
 	filter   string
+	ulp      string
 	workers  int
 	startups bool // no recovery of streams whose startup was not seen
 	listing  bool // records are printed as they come
+
+	upperLayers decode.Upper
 
 	only   *filter // nil: all
 	files  *capture.Files
@@ -35,6 +38,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringVar(&in.from, "from", "", "only from this time on: RFC 3339, seconds since 1970, or +DURATION since the first frame")
 	f.StringVar(&in.to, "to", "", "only up to this time, in the same forms")
 	f.StringVar(&in.filter, "filter", "", "only records for which this holds, by the fields of their JSON, as in 'op == \"rdma_read\" && latency_ns > 1e6'")
+	f.StringVar(&in.ulp, "ulp", "auto", ulpHelp)
 	f.BoolVar(&in.startups, "no-recovery", false, "leave connections alone whose startup was not captured")
 	f.IntVar(&in.workers, "workers", 0, "goroutines that decode (0: one for each CPU)")
 }
@@ -48,6 +52,7 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	defer in.files.Close()
 	o.Workers = in.workers
 	o.NoRecovery = in.startups
+	o.Upper = in.upperLayers
 	if in.only != nil {
 		in.only.sink = sink
 		sink = in.only
@@ -93,6 +98,9 @@ func (in *input) prepare() error {
 	}
 	if f, t := in.sel.from, in.sel.to; f.set && t.set && f.relative == t.relative && f.ns > t.ns {
 		return fmt.Errorf("--from %s is later than --to %s", in.from, in.to)
+	}
+	if in.upperLayers, err = in.upper(); err != nil {
+		return err
 	}
 	if in.workers < 0 {
 		return fmt.Errorf("--workers: %d is negative", in.workers)

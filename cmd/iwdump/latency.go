@@ -40,7 +40,8 @@ the packet that completes the Read Request to the packet that completes the
 Response, an atomic likewise, a Write or Send from its first packet to the TCP
 ACK of its last octet. A connect takes from the SYN to the MPA Reply, a close
 from the first FIN to the peer's; they are shown where --by says op, and never
-among the slowest. Percentiles are those of an HdrHistogram with three digits.`),
+among the slowest. A command of the upper layer, as nvme.read, takes from the
+first octet of its request to the last of its reply. Percentiles are those of an HdrHistogram with three digits.`),
 		Example: `  iwdump latency capture.pcap
   iwdump latency --by op,size --filter 'op == "rdma_read"' capture.pcap
   iwdump latency --slowest 10 capture.pcap
@@ -50,7 +51,7 @@ among the slowest. Percentiles are those of an HdrHistogram with three digits.`)
 		RunE: func(cmd *cobra.Command, files []string) error { return o.run(cmd, files) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.by, "by", "op", "what a line is for: op, qp, size, direction, or several, as in op,size")
+	f.StringVar(&o.by, "by", "op", "what a line is for: op, command (of the upper layer alone), qp, size, direction, or several, as in op,size")
 	f.DurationVar(&o.interval, "interval", 0, "a line for each such interval, as in 1s")
 	f.IntVar(&o.slowest, "slowest", 0, "list so many of the slowest operations, and where their time went")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "the table alone, without histograms")

@@ -179,6 +179,7 @@ func (o *liveOptions) decodeOptions() decode.Options {
 		Workers:     o.workers,
 		NoRecovery:  o.startups,
 		IdleTimeout: int64(o.idle),
+		Upper:       o.upperLayers,
 	}
 	if o.dump {
 		d.KeepPayload = keepDump

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/iwdump/iwdump/internal/top"
@@ -56,7 +56,7 @@ func (s *session) show() (*screen, error) {
 	}}, time.Now())
 	x := &screen{ended: make(chan struct{}), stderr: s.stderr}
 	s.stderr = &x.held
-	x.program = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(s.cmd.InOrStdin()), tea.WithOutput(s.cmd.OutOrStdout()))
+	x.program = tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithInput(s.cmd.InOrStdin()), tea.WithOutput(s.cmd.OutOrStdout()))
 	go func() {
 		defer close(x.ended)
 		_, x.err = x.program.Run()

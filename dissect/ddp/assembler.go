@@ -2,6 +2,7 @@ package ddp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/iwdump/iwdump/dissect/mpa"
 )
@@ -17,11 +18,10 @@ const (
 // messages may be open at once, on different queues.
 type Assembler struct {
 	h    Handler
-	keep int
+	keep [2]int // octets of a payload: of untagged messages, and of tagged ones
 	q    [queues]queue
-	runs []run // tagged messages that are open
-	out  Message
-	bad  Violation
+	runs []*partial // tagged messages that are open
+	mem  *Memory
 	lost bool // some segments since the last message may be missing
 
 	// Knowledge of tagged messages that are over, for Knows.
@@ -31,35 +31,87 @@ type Assembler struct {
 
 // queue is what is known of an untagged queue.
 type queue struct {
-	open    bool
-	synced  bool // next is right
-	next    uint32
-	mo      uint64
+	open   *partial
+	next   uint32 // MSN
+	synced bool   // next is right
+}
+
+// partial is a message that is open.
+type partial struct {
 	msg     Message
+	next    uint64 // MO or TO where the next segment must begin
+	lost    bool   // segments of it may be missing; tagged only
 	payload []byte
 }
 
-// run is a tagged message that is open.
-type run struct {
-	msg     Message
-	to      uint64 // where the next segment must begin
-	lost    bool   // segments of it may be missing
-	payload []byte
+// Memory is what Assemblers of one goroutine share: that of messages which are
+// open no longer serves the next.
+type Memory struct {
+	free []*partial
+	out  Message
 }
 
-// NewAssembler returns an Assembler that hands messages to h. keep is how many
-// octets of the payload of each message are kept; where a message is a single
-// segment, all that is at hand is handed out. start says that the first
-// segment is the first of the stream, so that MSNs begin with 1.
-func NewAssembler(h Handler, keep int, start bool) *Assembler {
-	a := &Assembler{h: h, keep: keep}
-	if start {
+// partial returns one that begins with s.
+func (m *Memory) partial(s *Segment) *partial {
+	var p *partial
+	if n := len(m.free); n > 0 {
+		p, m.free = m.free[n-1], m.free[:n-1]
+	} else {
+		p = new(partial)
+	}
+	begin(&p.msg, s)
+	p.lost, p.payload = false, p.payload[:0]
+	return p
+}
+
+// hand hands a message out that is over.
+func (a *Assembler) hand(p *partial) {
+	const most = 64 // unused at once
+	p.msg.Complete = p.msg.Complete && p.msg.Done
+	p.msg.Payload = p.payload
+	a.h.Message(&p.msg)
+	if len(a.mem.free) < most {
+		a.mem.free = append(a.mem.free, p)
+	}
+}
+
+// whole hands out a message of a single segment.
+func (a *Assembler) whole(s *Segment) {
+	m := &a.mem.out
+	begin(m, s)
+	m.Payload = s.Payload
+	a.h.Message(m)
+}
+
+// Config says how an Assembler works.
+type Config struct {
+	// Keep is how many octets of the payload of each message are kept; where a
+	// message is a single segment, all that is at hand is handed out.
+	Keep int
+	// Start says that the first segment is the first of the stream, so that
+	// MSNs begin with 1.
+	Start bool
+	// Memory is shared with other Assemblers; nil is one of its own.
+	Memory *Memory
+}
+
+// NewAssembler returns an Assembler that hands messages to h.
+func NewAssembler(h Handler, c Config) *Assembler {
+	a := &Assembler{h: h, keep: [2]int{c.Keep, c.Keep}, mem: c.Memory}
+	if a.mem == nil {
+		a.mem = new(Memory)
+	}
+	if c.Start {
 		for i := range a.q {
 			a.q[i].synced, a.q[i].next = true, 1
 		}
 	}
 	return a
 }
+
+// Keep sets how many octets of the payload of untagged and of tagged messages
+// are kept from here on.
+func (a *Assembler) Keep(untagged, tagged int) { a.keep = [2]int{untagged, tagged} }
 
 // Add takes the next segment.
 func (a *Assembler) Add(s *Segment) {
@@ -89,7 +141,7 @@ func (a *Assembler) Lost() {
 // Flush hands out the messages that are open.
 func (a *Assembler) Flush() {
 	for i := range a.q {
-		if a.q[i].open {
+		if a.q[i].open != nil {
 			a.close(&a.q[i])
 		}
 	}
@@ -123,8 +175,7 @@ func (a *Assembler) Knows(stag uint32) bool {
 }
 
 func (a *Assembler) violate(s *Segment, kind ViolationKind, want, got uint64) {
-	a.bad = Violation{Kind: kind, Header: s.Header, Want: want, Got: got, Off: s.Off, At: s.First}
-	a.h.Violation(&a.bad)
+	a.h.Violation(&Violation{Kind: kind, Header: s.Header, Want: want, Got: got, Off: s.Off, At: s.First})
 }
 
 // worse returns the worse of two verdicts.
@@ -138,8 +189,12 @@ func worse(a, b mpa.CRC) mpa.CRC {
 
 // begin starts a message with its first segment.
 func begin(m *Message, s *Segment) {
-	*m = Message{Header: s.Header, Size: uint64(s.Len), Segments: 1, Off: s.Off, End: s.Off + uint64(s.Wire), First: s.First, Last: s.Latest,
-		Done: s.Last, Complete: s.Complete, Retrans: s.Retrans, CRC: s.CRC}
+	// Field by field: a composite literal is made elsewhere, then copied.
+	m.Header, m.Size, m.Segments = s.Header, uint64(s.Len), 1
+	m.Off, m.End = s.Off, s.Off+uint64(s.Wire)
+	m.First, m.Last = s.First, s.Latest
+	m.Done, m.Complete, m.EndLost, m.Retrans, m.CRC = s.Last, s.Complete, s.EndLost, s.Retrans, s.CRC
+	m.Payload = nil
 }
 
 // extend adds a segment to a message.
@@ -149,6 +204,7 @@ func extend(m *Message, s *Segment) {
 	m.Last = s.Latest
 	m.Done = s.Last
 	m.Complete = m.Complete && s.Complete
+	m.EndLost = s.EndLost
 	m.Retrans = m.Retrans || s.Retrans
 	m.CRC = worse(m.CRC, s.CRC)
 }
@@ -157,33 +213,32 @@ func extend(m *Message, s *Segment) {
 func (a *Assembler) untagged(s *Segment) {
 	if s.QN >= queues {
 		// No such queue: what the opcode says of it is the caller's matter.
-		begin(&a.out, s)
-		a.out.Payload = s.Payload
-		a.h.Message(&a.out)
+		a.whole(s)
 		return
 	}
 	q := &a.q[s.QN]
-	if q.open && (s.MSN != q.msg.Header.MSN || s.MO == 0) {
+	if q.open != nil && (s.MSN != q.open.msg.Header.MSN || s.MO == 0) {
 		if q.synced {
-			a.violate(s, Unfinished, uint64(q.msg.Header.MSN), uint64(s.MSN))
+			a.violate(s, Unfinished, uint64(q.open.msg.Header.MSN), uint64(s.MSN))
 		}
 		a.close(q)
 	}
-	if !q.open {
+	if q.open == nil {
 		a.first(q, s)
 		return
 	}
-	if uint64(s.MO) != q.mo {
+	p := q.open
+	if uint64(s.MO) != p.next {
 		if q.synced {
-			a.violate(s, MOGap, q.mo, uint64(s.MO))
+			a.violate(s, MOGap, p.next, uint64(s.MO))
 		}
-		q.msg.Complete = false
+		p.msg.Complete = false
 	}
 	q.synced = true
-	extend(&q.msg, s)
-	a.gather(&q.payload, uint64(s.MO), s.Payload)
-	q.mo = uint64(s.MO) + uint64(s.Len)
-	q.msg.Size = max(q.msg.Size, q.mo)
+	extend(&p.msg, s)
+	a.gather(&p.payload, a.keep[0], uint64(s.MO), s.Payload)
+	p.next = uint64(s.MO) + uint64(s.Len)
+	p.msg.Size = max(p.msg.Size, p.next)
 	if s.Last {
 		a.close(q)
 	}
@@ -204,18 +259,15 @@ func (a *Assembler) first(q *queue, s *Segment) {
 	q.next = s.MSN + 1
 	if s.Last && s.MO == 0 {
 		q.synced = true
-		begin(&a.out, s)
-		a.out.Payload = s.Payload
-		a.h.Message(&a.out)
+		a.whole(s)
 		return
 	}
-	q.open, q.synced = true, true
-	begin(&q.msg, s)
-	q.msg.Complete = s.Complete && s.MO == 0
-	q.msg.Size = uint64(s.MO) + uint64(s.Len)
-	q.payload = q.payload[:0]
-	a.gather(&q.payload, uint64(s.MO), s.Payload)
-	q.mo = q.msg.Size
+	p := a.mem.partial(s)
+	q.open, q.synced = p, true
+	p.msg.Complete = s.Complete && s.MO == 0
+	p.msg.Size = uint64(s.MO) + uint64(s.Len)
+	a.gather(&p.payload, a.keep[0], uint64(s.MO), s.Payload)
+	p.next = p.msg.Size
 	if s.Last {
 		a.close(q)
 	}
@@ -223,18 +275,16 @@ func (a *Assembler) first(q *queue, s *Segment) {
 
 // close hands out the message of a queue.
 func (a *Assembler) close(q *queue) {
-	q.open = false
-	a.out = q.msg
-	a.out.Complete = a.out.Complete && a.out.Done
-	a.out.Payload = q.payload
-	a.h.Message(&a.out)
+	p := q.open
+	q.open = nil
+	a.hand(p)
 }
 
-// gather keeps the first octets of a message, as long as they come without a
-// hole. at is where b belongs.
-func (a *Assembler) gather(p *[]byte, at uint64, b []byte) {
-	if at == uint64(len(*p)) && len(*p) < a.keep {
-		*p = append(*p, b[:min(len(b), a.keep-len(*p))]...)
+// gather keeps the first octets of a message, keep of them at most, as long as
+// they come without a hole. at is where b belongs.
+func (a *Assembler) gather(p *[]byte, keep int, at uint64, b []byte) {
+	if at == uint64(len(*p)) && len(*p) < keep {
+		*p = append(*p, b[:min(len(b), keep-len(*p))]...)
 	}
 }
 
@@ -252,35 +302,29 @@ func (a *Assembler) tagged(s *Segment) {
 		if len(a.runs) == maxRuns {
 			a.end(0)
 		}
-		if n := len(a.runs); n < cap(a.runs) {
-			a.runs = a.runs[:n+1] // with the payload memory it had
-		} else {
-			a.runs = append(a.runs, run{})
-		}
-		r := &a.runs[len(a.runs)-1]
-		begin(&r.msg, s)
+		r := a.mem.partial(s)
+		a.runs = append(a.runs, r)
 		// What is first seen behind a hole may be the middle of a message.
 		r.msg.Complete = s.Complete && !a.lost
-		r.lost, r.payload = false, r.payload[:0]
-		a.gather(&r.payload, 0, s.Payload)
-		r.to = s.TO + uint64(s.Len)
+		a.gather(&r.payload, a.keep[1], 0, s.Payload)
+		r.next = s.TO + uint64(s.Len)
 		if s.Last {
 			a.end(len(a.runs) - 1)
 		}
 		return
 	}
-	r := &a.runs[i]
-	if s.TO != r.to {
+	r := a.runs[i]
+	if s.TO != r.next {
 		if !r.lost {
-			a.violate(s, TOGap, r.to, s.TO)
+			a.violate(s, TOGap, r.next, s.TO)
 		}
 		r.msg.Complete = false
 	}
 	r.lost = false
-	a.gather(&r.payload, s.TO-r.msg.Header.TO, s.Payload)
+	a.gather(&r.payload, a.keep[1], s.TO-r.msg.Header.TO, s.Payload)
 	extend(&r.msg, s)
-	r.to = s.TO + uint64(s.Len)
-	r.msg.Size = r.to - r.msg.Header.TO
+	r.next = s.TO + uint64(s.Len)
+	r.msg.Size = r.next - r.msg.Header.TO
 	if s.Last {
 		a.end(i)
 	}
@@ -288,10 +332,8 @@ func (a *Assembler) tagged(s *Segment) {
 
 // single hands out a tagged message of one segment.
 func (a *Assembler) single(s *Segment) {
-	begin(&a.out, s)
-	a.out.Payload = s.Payload
 	a.remember(s.STag)
-	a.h.Message(&a.out)
+	a.whole(s)
 }
 
 // find returns the open message that s goes on with, or -1.
@@ -299,15 +341,15 @@ func (a *Assembler) find(s *Segment) int {
 	op := s.ULPControl & 0xF
 	best := -1
 	for i := range a.runs {
-		r := &a.runs[i]
+		r := a.runs[i]
 		if h := &r.msg.Header; h.STag != s.STag || h.ULPControl&0xF != op {
 			continue
 		}
-		if r.to == s.TO {
+		if r.next == s.TO {
 			return i
 		}
 		// Behind a hole the TO has jumped, but not back and not far.
-		if s.TO > r.to && s.TO-r.to <= math.MaxUint32 && r.lost {
+		if s.TO > r.next && s.TO-r.next <= math.MaxUint32 && r.lost {
 			best = i
 		}
 	}
@@ -316,15 +358,15 @@ func (a *Assembler) find(s *Segment) int {
 	}
 	// One message of an opcode ends before the next begins.
 	for i := range a.runs {
-		r := &a.runs[i]
+		r := a.runs[i]
 		if r.msg.Header.ULPControl&0xF != op {
 			continue
 		}
-		if !r.lost && r.msg.Header.STag == s.STag && s.TO > r.to {
+		if !r.lost && r.msg.Header.STag == s.STag && s.TO > r.next {
 			return i // a jump in the middle of a message
 		}
 		if !r.lost {
-			a.violate(s, Unfinished, r.to, s.TO)
+			a.violate(s, Unfinished, r.next, s.TO)
 		}
 		a.end(i)
 		break
@@ -334,16 +376,10 @@ func (a *Assembler) find(s *Segment) int {
 
 // end hands out the open tagged message at i.
 func (a *Assembler) end(i int) {
-	r := a.runs[i]
-	a.out = r.msg
-	a.out.Complete = a.out.Complete && a.out.Done
-	a.out.Payload = r.payload
-	a.remember(r.msg.Header.STag)
-	last := len(a.runs) - 1
-	copy(a.runs[i:], a.runs[i+1:])
-	a.runs[last] = run{payload: r.payload} // its memory serves the next
-	a.runs = a.runs[:last]
-	a.h.Message(&a.out)
+	p := a.runs[i]
+	a.remember(p.msg.Header.STag)
+	a.runs = slices.Delete(a.runs, i, i+1)
+	a.hand(p)
 }
 
 // remember notes an STag for Knows.

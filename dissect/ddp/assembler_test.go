@@ -138,7 +138,7 @@ func TestAssembler(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := &log{}
-			script(NewAssembler(l, 4, tt.start), tt.in)
+			script(NewAssembler(l, Config{Keep: 4, Start: tt.start}), tt.in)
 			if d := cmp.Diff(tt.want, l.lines); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
@@ -149,7 +149,7 @@ func TestAssembler(t *testing.T) {
 // The worst verdict of its segments is that of a message.
 func TestWorstCRC(t *testing.T) {
 	l := &log{}
-	a := NewAssembler(l, 0, true)
+	a := NewAssembler(l, Config{Start: true})
 	for i, c := range []mpa.CRC{mpa.CRCOK, mpa.CRCBad, mpa.CRCUnchecked} {
 		a.Add(&Segment{Header: Header{Version: 1, Tagged: true, STag: 1, TO: uint64(i), Last: i == 2}, Len: 1, CRC: c, Complete: c != mpa.CRCUnchecked})
 	}
@@ -162,7 +162,7 @@ func TestWorstCRC(t *testing.T) {
 // Thousands of messages that are never finished are given up, oldest first.
 func TestManyOpen(t *testing.T) {
 	l := &log{}
-	a := NewAssembler(l, 0, true)
+	a := NewAssembler(l, Config{Start: true})
 	for i := range 10_000 {
 		a.Lost() // so that none of them proves that another has ended
 		a.Add(&Segment{Header: Header{Version: 1, Tagged: true, STag: uint32(i), ULPControl: byte(0x40 + i%16)}, Len: 1})
@@ -177,7 +177,7 @@ func TestManyOpen(t *testing.T) {
 }
 
 func TestNoAllocations(t *testing.T) {
-	a := NewAssembler(nothing{}, 52, true)
+	a := NewAssembler(nothing{}, Config{Keep: 52, Start: true})
 	msn := uint32(1)
 	got := testing.AllocsPerRun(100, func() {
 		for range 2 {
@@ -203,7 +203,7 @@ func FuzzAssembler(f *testing.F) {
 	f.Add([]byte("\x81\x40\x01\x00\x00\x00\x00\xc1\x40\x01\x05\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		l := &counter{}
-		a := NewAssembler(l, 8, len(b)%2 == 0)
+		a := NewAssembler(l, Config{Keep: 8, Start: len(b)%2 == 0})
 		n := 0
 		for ; len(b) >= 7; b = b[7:] {
 			if b[0] == 0xFF {

@@ -15,6 +15,7 @@ type Segment struct {
 	First    mpa.Stamp
 	Latest   mpa.Stamp // of its last octet
 	Complete bool      // every octet was captured
+	EndLost  bool      // the packet with its last octet was not: Latest is when that was noticed
 	Retrans  bool      // some of it had been sent before
 	CRC      mpa.CRC
 }
@@ -30,6 +31,7 @@ type Message struct {
 	Last     mpa.Stamp // of the last octet of its last segment
 	Done     bool      // its last segment (L) came
 	Complete bool      // every octet from its first to its last was captured
+	EndLost  bool      // the packet with its last octet was not: Last is when that was noticed
 	Retrans  bool      // some of it had been sent before
 	CRC      mpa.CRC   // the worst of its segments: bad, unchecked, off, ok
 	Payload  []byte    // its first octets, as many as the Assembler keeps; valid during the call

@@ -56,8 +56,15 @@ func (h *Header) Len() int {
 // every value of every field: to judge them is for the caller. The only error
 // is ErrShort.
 func Parse(b []byte) (h Header, n int, err error) {
-	if len(b) < 2 {
-		return Header{}, 0, ErrShort
+	n, err = h.Parse(b)
+	return h, n, err
+}
+
+// Parse is the function of that name, in place. On an error h is zero.
+func (h *Header) Parse(b []byte) (n int, err error) {
+	*h = Header{}
+	if len(b) < UntaggedLen && (len(b) < TaggedLen || b[0]&flagTagged == 0) {
+		return 0, ErrShort
 	}
 	h.Tagged = b[0]&flagTagged != 0
 	h.Last = b[0]&flagLast != 0
@@ -65,21 +72,15 @@ func Parse(b []byte) (h Header, n int, err error) {
 	h.Version = b[0] & maskVersion
 	h.ULPControl = b[1]
 	if h.Tagged {
-		if len(b) < TaggedLen {
-			return Header{}, 0, ErrShort
-		}
 		h.STag = binary.BigEndian.Uint32(b[2:])
 		h.TO = binary.BigEndian.Uint64(b[6:])
-		return h, TaggedLen, nil
-	}
-	if len(b) < UntaggedLen {
-		return Header{}, 0, ErrShort
+		return TaggedLen, nil
 	}
 	h.ULPWord = binary.BigEndian.Uint32(b[2:])
 	h.QN = binary.BigEndian.Uint32(b[6:])
 	h.MSN = binary.BigEndian.Uint32(b[10:])
 	h.MO = binary.BigEndian.Uint32(b[14:])
-	return h, UntaggedLen, nil
+	return UntaggedLen, nil
 }
 
 // Append appends the header to b.

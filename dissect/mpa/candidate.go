@@ -3,8 +3,6 @@ package mpa
 import (
 	"cmp"
 	"encoding/binary"
-	"hash/crc32"
-	"math/bits"
 	"slices"
 )
 
@@ -23,6 +21,7 @@ type candidate struct {
 	marks  int  // Markers in the chain that point where they must
 	edge   bool // the chain goes on to the end of what is held
 	whole  bool // the chain does not break on octets that are held
+	broken bool // what follows it is held, and is no FPDU
 	dead   bool
 }
 
@@ -61,7 +60,7 @@ type result struct {
 
 // best returns the first FPDU of the best chain, under the best guess.
 func (f *Framer) best(last, aligned bool) (result, bool) {
-	s := &f.search
+	s := f.search
 	s.tried, s.rows, s.large = 0, 0, false
 	f.headers(aligned)
 	if len(s.heads) == 0 {
@@ -71,7 +70,7 @@ func (f *Framer) best(last, aligned bool) (result, bool) {
 	for _, g := range f.guesses(last) {
 		f.chains(g)
 		weight := s.weight()
-		if g.markers == On && !s.phased && g.support < 2 && weight.sure == 0 {
+		if g.markers == On && !f.phased && g.support < 2 && weight.sure == 0 {
 			// A single Marker that points where it must can be a small
 			// number in a header or a payload.
 			continue
@@ -121,13 +120,13 @@ func (s *search) weight() (w weight) {
 // headers lists where the held octets look like the start of an FPDU by their
 // first four octets, which no Marker splits.
 func (f *Framer) headers(aligned bool) {
-	s := &f.search
+	s := f.search
 	s.heads = s.heads[:0]
 	for ri, r := range s.runs {
 		b := s.buf[r.pos : r.pos+r.n]
 		i, step := 0, 1
 		if aligned {
-			i, step = int((s.align-r.off)%4), 4
+			i, step = int((f.align-r.off)%4), 4
 		}
 		low, value := byte(f.mask), byte(f.control)
 		for ; i+4 <= len(b); i += step {
@@ -148,14 +147,14 @@ func (f *Framer) headers(aligned bool) {
 
 // guesses lists what may be the case with Markers.
 func (f *Framer) guesses(last bool) []guess {
-	s := &f.search
+	s := f.search
 	off, on := guess{markers: Off}, guess{markers: On, phase: f.phase}
 	switch {
 	case f.markers == Off:
 		return []guess{off}
-	case f.markers == On && s.phased:
+	case f.markers == On && f.phased:
 		return []guess{on}
-	case s.phased:
+	case f.phased:
 		return []guess{off, on}
 	}
 	var gs []guess
@@ -174,7 +173,7 @@ func (f *Framer) guesses(last bool) []guess {
 // the one before it points.
 func (f *Framer) phases() []guess {
 	const most = 2
-	s := &f.search
+	s := f.search
 	type place struct {
 		bad     bool
 		support int
@@ -256,7 +255,7 @@ const prefixLen = 2 + 18 + 28
 // chains builds the candidates under g, and chains them from the last to the
 // first: each has one successor at most, so the work is linear.
 func (f *Framer) chains(g guess) {
-	s := &f.search
+	s := f.search
 	s.cands = s.cands[:0]
 	var a, b [prefixLen]byte
 	for _, h := range s.heads {
@@ -318,118 +317,6 @@ func (f *Framer) chains(g guess) {
 			}
 		}
 		c.dead = c.crc != CRCOK
+		c.broken = true
 	}
-}
-
-// weigh adds to the evidence for c what its CRC, its Markers and its place in
-// a segment say.
-func (f *Framer) weigh(c *candidate, h header, g guess) {
-	s := &f.search
-	r := s.runs[h.run]
-	b := s.buf[r.pos : r.pos+r.n]
-	at := int(c.off - r.off)
-	end, _ := g.span(c.off, c.length)
-	whole := end <= r.off+uint64(r.n)
-	lead := g.leads(c.off)
-	if whole && f.crc != Off && s.tried <= trialFactor*len(s.buf) {
-		n := int(end - c.off)
-		s.tried += n
-		crc := uint32(0)
-		from := at
-		if lead && at >= MarkerLen {
-			from -= MarkerLen
-		} else if lead {
-			crc = CRC32C(make([]byte, MarkerLen))
-		}
-		crc = crc32.Update(crc, castagnoli, b[from:at+n-crcLen])
-		c.crc = CRCBad
-		if crc == binary.LittleEndian.Uint32(b[at+n-crcLen:]) {
-			c.crc = CRCOK
-			c.bits += bitsCRC
-		}
-	}
-	if i := s.markAt(c.off); s.marks[i].off == c.off || lead && s.marks[i].off == c.off-MarkerLen {
-		// The longer segments are, the more it says.
-		c.bits += min(bitsStart, bits.Len(uint(len(s.buf)/len(s.marks)))-1)
-	}
-	if g.markers != On {
-		return
-	}
-	judge := func(m uint64, want uint32) {
-		if m < r.off || m+MarkerLen > r.off+uint64(r.n) {
-			return
-		}
-		if binary.BigEndian.Uint32(b[m-r.off:])&^3 == want {
-			c.bits += bitsMarker
-			c.marks++
-		} else if c.crc != CRCOK {
-			c.dead = true
-		}
-	}
-	if lead && at >= MarkerLen {
-		judge(c.off-MarkerLen, 0)
-	}
-	for m := c.off + (g.phase-c.off)%MarkerSpacing; m < end; m += MarkerSpacing {
-		if m > c.off {
-			judge(m, uint32(m-c.off))
-		}
-	}
-}
-
-// root returns the index of the candidate to frame from, or -1: the first that
-// is proven, but not one that a better proven chain contradicts.
-func (f *Framer) root(last bool) int {
-	s := &f.search
-	i := slices.IndexFunc(s.cands, func(c candidate) bool { return f.proven(&c, last) })
-	if i < 0 {
-		return -1
-	}
-	on := s.cands[i].link // the next of its chain
-	for j := i + 1; j < len(s.cands); j++ {
-		c, d := &s.cands[i], &s.cands[j]
-		if j == on {
-			on = d.link
-			continue
-		}
-		if on < 0 && d.off >= f.chainEnd(i) {
-			break
-		}
-		if f.proven(d, last) && (d.oks > 0 || c.oks == 0) && d.sum > c.sum {
-			i, on = j, d.link
-		}
-	}
-	return i
-}
-
-// chainEnd returns where the last FPDU of the chain at i ends.
-func (f *Framer) chainEnd(i int) uint64 {
-	s := &f.search
-	for s.cands[i].link >= 0 {
-		i = s.cands[i].link
-	}
-	return s.cands[i].next
-}
-
-// proven says whether the chain at c is an FPDU for certain (see the package
-// comment).
-func (f *Framer) proven(c *candidate, last bool) bool {
-	if c.dead {
-		return false
-	}
-	if f.iwarp {
-		if c.oks > 0 || c.marks > 0 {
-			return true
-		}
-		if f.crc == On && c.crc == CRCBad && c.link < 0 {
-			return false
-		}
-		if f.crc == On && c.edge && !last {
-			return false // more octets will tell by the CRC
-		}
-		return c.sum >= needKnown
-	}
-	if !c.whole {
-		return false
-	}
-	return c.oks >= 2 || c.oks >= 1 && c.sum >= needChain || c.count >= 3 && c.sum >= needChain
 }

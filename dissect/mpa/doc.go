@@ -28,6 +28,11 @@
 //     must go on without a break to the end of the octets at hand. At one
 //     place an octet, a petabyte (2^50) of random octets makes one such chain
 //     with a chance of 2^-22.
+//     Data that holds FPDUs, a capture of iWARP that is copied, say, has such
+//     chains too, but they break: where one broke in the octets at hand, the
+//     next must be at least 4 KiB long, and where two did, longer than any
+//     FPDU. So what can be mistaken is a file with more than 4 KiB of FPDUs in
+//     a row, of which the start of the TCP connection was not captured.
 //   - Headers in front of a proven one are accepted where their length leads
 //     exactly to it (14 bits for the length, 14 or more for the header).
 //

@@ -50,6 +50,7 @@ type FPDU struct {
 	First    Stamp  // of the first octet
 	Last     Stamp  // of the last octet
 	Complete bool   // every octet was captured
+	EndLost  bool   // the packet with its last octet was not: Last is when that was noticed
 	Retrans  bool   // some of it had been sent before
 	CRC      CRC
 	CRCWire  uint32 // the CRC field, where it was captured

@@ -190,7 +190,7 @@ func feed(f *Framer, stream []byte, pieces []piece) {
 	for i, p := range pieces {
 		at := Stamp{Frame: uint64(i + 1), Time: int64(i)}
 		if p.lost {
-			f.Skip(p.to-p.from, at)
+			f.Skip(p.to-p.from, at, false)
 			continue
 		}
 		f.Push(&Chunk{Data: stream[p.from:p.to], Stamp: at})

@@ -34,19 +34,15 @@ type search struct {
 	store   []run // the memory of runs, from its start
 	marks   []mark
 	missing uint64 // octets in holes between and behind the runs
+	cut     bool   // what is missing last was cut off a packet
 	from    uint64 // offset of the first octet held, or of the first hole
 	next    int    // len(buf) at which to search again
 
-	aligned bool // FPDUs start at offsets that are align mod 4
-	align   uint64
-	phased  bool // phase is known
-	tried   int  // octets covered by trial CRCs in this search
-	rows    int  // most candidates in a row that the last search saw
-	large   bool // it saw a header at the start of a segment that leads beyond what is held
-
-	replaying bool
-	heads     []header
-	cands     []candidate
+	tried int  // octets covered by trial CRCs in this search
+	rows  int  // most candidates in a row that the last search saw
+	large bool // it saw a header at the start of a segment that leads beyond what is held
+	heads []header
+	cands []candidate
 }
 
 // A run is octets held without a hole.
@@ -54,6 +50,7 @@ type run struct {
 	off uint64
 	pos int // in buf
 	n   int
+	cut bool // what is missing in front of it was cut off packets
 }
 
 // A mark says which chunk brought the octets from off on.
@@ -69,26 +66,34 @@ type header struct {
 	run int
 }
 
-// empty forgets what is held, and keeps the memory unless it is much.
-func (s *search) empty() {
-	const keep = 64 << 10
-	if cap(s.buf) > keep {
-		*s = search{}
-		return
-	}
-	s.buf, s.runs, s.marks, s.missing = s.buf[:0], s.store[:0], s.marks[:0], 0
-}
-
 func (s *search) size() uint64 { return uint64(len(s.buf)) + s.missing }
 
 func (f *Framer) startSearch() {
-	s := &f.search
+	if f.search == nil {
+		f.search = f.budget.search()
+	}
+	s := f.search
 	f.mode = searching
 	s.buf, s.runs, s.marks = s.buf[:0], s.store[:0], s.marks[:0]
-	s.missing, s.next, s.from = 0, 0, f.off
+	s.missing, s.cut, s.next, s.from = 0, false, 0, f.off
 	if !f.iwarp {
 		s.next = leastHold
 	}
+}
+
+// restart has what is held searched again, if the Framer searches.
+func (f *Framer) restart() {
+	if f.mode == searching {
+		f.search.next = 0
+	}
+}
+
+// giveUp ends a search without an FPDU.
+func (f *Framer) giveUp() {
+	f.drop(f.search.size())
+	f.mode = given
+	f.budget.release(f.search)
+	f.search = nil
 }
 
 // hold keeps a chunk for the search.
@@ -96,11 +101,11 @@ func (f *Framer) hold(c *Chunk) {
 	if len(c.Data) == 0 {
 		return
 	}
-	s := &f.search
+	s := f.search
 	if n := len(s.runs); n > 0 && s.runs[n-1].off+uint64(s.runs[n-1].n) == f.off {
 		s.runs[n-1].n += len(c.Data)
 	} else {
-		s.runs = append(s.runs, run{off: f.off, pos: len(s.buf), n: len(c.Data)})
+		s.runs = append(s.runs, run{off: f.off, pos: len(s.buf), n: len(c.Data), cut: s.cut})
 		if n == 0 {
 			s.store = s.runs
 		}
@@ -111,19 +116,23 @@ func (f *Framer) hold(c *Chunk) {
 	f.off += uint64(len(c.Data))
 }
 
-func (f *Framer) holdGap(n uint64) {
+func (f *Framer) holdGap(n uint64, cut bool) {
 	f.off += n
 	f.search.missing += n
+	f.search.cut = cut
 }
 
 // trySearch looks for FPDUs in what is held, and if it finds some, frames it
 // from there on. With last, what is held is all there will be.
 func (f *Framer) trySearch(last bool) {
-	s := &f.search
-	if s.replaying {
+	if f.mode != searching || f.replaying {
 		return
 	}
-	for n := 0; f.mode == searching && len(s.buf) > 0 && (last || len(s.buf) >= s.next); n++ {
+	for n := 0; f.mode == searching; n++ {
+		s := f.search
+		if len(s.buf) == 0 || !last && len(s.buf) < s.next {
+			break
+		}
 		if n == maxReplays {
 			f.drop(s.size())
 			break
@@ -143,13 +152,11 @@ func (f *Framer) trySearch(last bool) {
 
 // limit gives up what need not be held any longer.
 func (f *Framer) limit() {
-	s := &f.search
+	s := f.search
 	n := len(s.buf)
 	full := n >= MaxHold || n >= leastHold && f.budget.spent()
 	if !f.iwarp && (full || n >= firstHold && s.rows < 2 && !s.large) {
-		f.drop(s.size())
-		f.mode = given
-		f.search = search{}
+		f.giveUp()
 		return
 	}
 	if full {
@@ -171,7 +178,7 @@ func (s *search) runAt(pos int) uint64 {
 
 // drop takes n octets from the front of what is held, and counts them.
 func (f *Framer) drop(n uint64) {
-	s := &f.search
+	s := f.search
 	end := s.from + n
 	var skipped, first uint64
 	var at Stamp
@@ -228,13 +235,13 @@ func (s *search) runOf(off uint64) int {
 
 // lock finds the first proven FPDU and frames what is held from there on.
 func (f *Framer) lock(last bool) bool {
-	s := &f.search
-	sure := f.iwarp && (f.markers == Off || s.phased)
+	s := f.search
+	sure := f.iwarp && (f.markers == Off || f.phased)
 	if !sure && !last && len(s.buf) < leastHold {
 		return false // too little to tell anything for certain
 	}
-	best, ok := f.best(last, s.aligned)
-	if !ok && s.aligned && (last || len(s.buf) >= 2*leastHold) {
+	best, ok := f.best(last, f.aligned)
+	if !ok && f.aligned && (last || len(s.buf) >= 2*leastHold) {
 		best, ok = f.best(last, false)
 	}
 	if !ok {
@@ -242,10 +249,10 @@ func (f *Framer) lock(last bool) bool {
 	}
 	c := best.root
 	f.inferred = f.inferred || f.markers == Unknown
-	f.guessed = f.guessed || f.markers == Unknown && !s.phased
+	f.guessed = f.guessed || f.markers == Unknown && !f.phased
 	f.markers = best.markers
 	if best.markers == On {
-		f.phase, s.phased = best.phase, true
+		f.phase, f.phased = best.phase, true
 	}
 	if f.crc == Unknown {
 		f.inferred = true
@@ -256,7 +263,7 @@ func (f *Framer) lock(last bool) bool {
 			f.crc = Off
 		}
 	}
-	s.align, s.aligned = c.off%4, true
+	f.align, f.aligned = c.off%4, true
 	switch {
 	case c.oks > 0:
 		f.found = FoundCRC
@@ -286,18 +293,15 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 	f.drop(skipped)
 	old := f.search
 	if f.found != FoundStart {
-		f.note = Notice{Kind: NoticeResync, Off: header, Seq: f.seq + uint32(header), Len: skipped,
+		f.budget.note = Notice{Kind: NoticeResync, Off: header, Seq: f.seq + uint32(header), Len: skipped,
 			Stamp: old.stampAt(header).stamp, Found: f.found}
-		f.h.Notice(&f.note)
+		f.h.Notice(&f.budget.note)
 	}
 
 	end := f.off
 	f.budget.held -= len(old.buf)
-	// What is replayed stays where it is; what is held meanwhile goes elsewhere.
-	f.search = f.spare
-	f.spare = search{}
-	f.search.aligned, f.search.align, f.search.phased, f.search.replaying = old.aligned, old.align, old.phased, true
-	f.mode, f.cur, f.off = framing, partial{}, start
+	f.search = nil // what is lost meanwhile is held elsewhere
+	f.mode, f.replaying, f.cur, f.off = framing, true, partial{}, start
 	if leadLost {
 		f.update(make([]byte, MarkerLen)) // what it said is known: nothing but zeros
 	}
@@ -306,7 +310,7 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 		m := old.markAt(r.off)
 		at = old.marks[m].stamp
 		if r.off > f.off {
-			f.Skip(r.off-f.off, at)
+			f.Skip(r.off-f.off, at, r.cut)
 		}
 		for ; r.n > 0; m++ {
 			k := r.n
@@ -319,9 +323,8 @@ func (f *Framer) replay(start, header uint64, leadLost bool) {
 		}
 	}
 	if end > f.off {
-		f.Skip(end-f.off, at)
+		f.Skip(end-f.off, at, old.cut)
 	}
-	f.search.replaying = false
-	old.empty()
-	f.spare = old
+	f.replaying = false
+	f.budget.release(old)
 }

@@ -70,7 +70,7 @@ type half struct {
 	off    uint64
 	seq    uint32 // of offset 0
 	gather []byte // the start of a startup frame
-	frame  StartupFrame
+	frame  *StartupFrame
 	framer *Framer
 	counts Counts // of octets outside of the Framer
 }
@@ -189,7 +189,7 @@ func startsKey(b []byte) bool {
 // follows is to be taken as it is.
 func (h *half) startup(c *Chunk) (int, bool) {
 	if len(h.gather) == 0 {
-		h.frame = StartupFrame{Off: h.off, Seq: h.seq + uint32(h.off), First: c.Stamp}
+		h.frame = &StartupFrame{Off: h.off, Seq: h.seq + uint32(h.off), First: c.Stamp}
 	}
 	had := len(h.gather)
 	h.gather = append(h.gather, c.Data[:min(len(c.Data), StartupLen+MaxPrivateData-had)]...)
@@ -211,8 +211,8 @@ func (h *half) startup(c *Chunk) (int, bool) {
 // notStartup passes on what had been gathered of what is no startup frame.
 func (h *half) notStartup(c *Chunk, had int) {
 	b := h.gather[:had]
-	first := h.frame.First
-	h.gather = nil
+	frame := h.frame
+	h.gather, h.frame = nil, nil
 	if h.state == opening {
 		if h.syn || h.s.c.StartupOnly {
 			h.state = other
@@ -224,7 +224,7 @@ func (h *half) notStartup(c *Chunk, had int) {
 		return
 	}
 	if h.state == framed {
-		h.framer.Push(&Chunk{Data: b, Stamp: first, Retrans: h.frame.Retrans})
+		h.framer.Push(&Chunk{Data: b, Stamp: frame.First, Retrans: frame.Retrans})
 	} else {
 		h.counts.Skipped += uint64(had)
 	}
@@ -255,15 +255,15 @@ func (h *half) started() {
 	}
 	s.none = h.frame.Reject && h.frame.Reply || h.frame.Revision > 2
 	s.recognised()
-	s.h.Startup(h.side, &h.frame)
-	h.gather = nil
+	s.h.Startup(h.side, h.frame)
+	off := h.frame.Off + uint64(h.frame.Wire)
+	h.gather, h.frame = nil, nil
 	if s.none {
 		h.state = other
 		s.halves[h.side.Other()].silence()
 		return
 	}
 	h.state = framed
-	off := h.frame.Off + uint64(h.frame.Wire)
 	markers, crc := s.agreed(h.side)
 	h.framer = NewFramer(h, Config{Protocol: s.c.Protocol[h.side], Markers: markers, CRC: crc,
 		Start: true, Keep: s.c.Keep, Off: off, Seq: h.seq + uint32(off), Budget: s.c.Budget})
@@ -275,7 +275,7 @@ func (h *half) started() {
 // silence ends the framing of a direction that will carry no FPDUs.
 func (h *half) silence() {
 	if h.framer != nil && h.framer.mode == searching {
-		h.framer.mode = given
+		h.framer.giveUp()
 	}
 }
 
@@ -315,8 +315,8 @@ func (s *Session) agreed(side Side) (markers, crc Use) {
 	return markers, crc
 }
 
-// Skip takes n octets of a side that are missing.
-func (s *Session) Skip(side Side, n uint64, at Stamp) {
+// Skip takes n octets of a side that are missing. See Framer.Skip for cut.
+func (s *Session) Skip(side Side, n uint64, at Stamp, cut bool) {
 	h := &s.halves[side]
 	if len(h.gather) >= StartupLen {
 		// A startup frame whose private data was cut off (a snaplen).
@@ -337,7 +337,7 @@ func (s *Session) Skip(side Side, n uint64, at Stamp) {
 	}
 	h.off += n
 	if h.state == framed {
-		h.framer.Skip(n, at)
+		h.framer.Skip(n, at, cut)
 	} else {
 		h.counts.Missing += n
 	}

@@ -2,7 +2,8 @@ package mpa
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/iwdump/iwdump/internal/crc32c"
 )
 
 const (
@@ -22,11 +23,9 @@ const (
 	crcLen = 4
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // CRC32C returns the checksum of RFC 5044, section 4.4, over b. On the wire
 // its least significant octet comes first.
-func CRC32C(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
+func CRC32C(b []byte) uint32 { return crc32c.Update(0, b) }
 
 // size returns the octets of an FPDU with the given ULPDU_Length: length
 // field, ULPDU, PAD and CRC, without Markers (RFC 5044, section 4.1).

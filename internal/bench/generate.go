@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"os"
@@ -28,13 +29,16 @@ type input struct {
 	size    int64 // octets, about
 	mss     int
 	small   bool // dozens of FPDUs in a segment
+	depth   int  // with small: Reads outstanding at once, 0 for 24
+	late    int  // one segment in ten comes so many frames late
 	markers bool
 	crc     bool
 	loss    int // percent of the segments that are left out of the capture
 	conns   int
-	other   bool // TCP that is not iWARP
-	midway  bool // without any SYN
-	slice   bool // a small one, for programs that take long
+	other   bool   // TCP that is not iWARP
+	midway  bool   // without any SYN
+	slice   bool   // a small one, for programs that take long
+	real    string // a capture to multiply
 }
 
 // generate writes the input.
@@ -45,6 +49,9 @@ func generate(path string, in input) (truth, error) {
 	}
 	defer f.Close()
 	w := bufio.NewWriterSize(f, 1<<20)
+	if in.real != "" {
+		return multiply(w, in)
+	}
 	g := &generator{in: in, w: w, r: rand.New(rand.NewPCG(1, 2)), time: 1_800_000_000e9}
 	g.payload = make([]byte, 128<<10)
 	for i := range g.payload {
@@ -60,6 +67,9 @@ func generate(path string, in input) (truth, error) {
 		for _, c := range conns {
 			g.turn(c)
 		}
+	}
+	for _, h := range g.held {
+		g.record(h.data)
 	}
 	if in.loss > 0 {
 		g.t.FPDUs, g.t.Messages = 0, 0 // what is left of them is not counted here
@@ -77,6 +87,15 @@ type generator struct {
 	rec     []byte
 	payload []byte
 	ulpdu   []byte
+	held    []held // frames that come late, in order
+}
+
+// held is a frame that is written when so many frames were.
+type held struct {
+	data []byte
+	at   uint64
+	side int
+	seq  uint32
 }
 
 // conn is a connection: side 0 is the initiator.
@@ -141,7 +160,7 @@ func (g *generator) turn(c *conn) {
 	}
 	rounds := 1
 	if g.in.small {
-		rounds = 24
+		rounds = cmp.Or(g.in.depth, 24)
 	}
 	for range rounds {
 		g.tagged(c, 0, rdmap.OpWrite, 0x11223300, size)
@@ -231,10 +250,34 @@ func (g *generator) send(c *conn, s int, flags byte, b []byte) {
 	f = binary.BigEndian.AppendUint16(f, c.port[s])
 	f = binary.BigEndian.AppendUint16(f, c.port[1-s])
 	f = binary.BigEndian.AppendUint32(f, d.seq)
-	f = binary.BigEndian.AppendUint32(f, o.seq)
+	f = binary.BigEndian.AppendUint32(f, g.acknowledged(1-s, o.seq))
 	f = append(f, 0x50, flags, 0xff, 0xff, 0, 0, 0, 0)
 	f = append(f, b...)
 	g.frame = f
+	if g.in.late > 0 && len(b) > 100 && g.r.IntN(10) == 0 {
+		g.held = append(g.held, held{data: append([]byte(nil), f...), at: g.t.Frames + uint64(g.in.late), side: s, seq: d.seq})
+	} else {
+		g.record(f)
+	}
+	for len(g.held) > 0 && g.held[0].at <= g.t.Frames {
+		g.record(g.held[0].data)
+		g.held = g.held[1:]
+	}
+}
+
+// acknowledged returns what the peer of side s has got of it, where it sent all
+// up to next.
+func (g *generator) acknowledged(s int, next uint32) uint32 {
+	for _, h := range g.held {
+		if h.side == s {
+			return h.seq
+		}
+	}
+	return next
+}
+
+// record writes a frame into the capture.
+func (g *generator) record(f []byte) {
 	g.rec = capture.AppendPcapRecord(g.rec[:0], &capture.Frame{Data: f, Len: len(f), Time: g.time})
 	g.w.Write(g.rec)
 	g.t.Frames++

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
@@ -13,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -30,9 +30,22 @@ func main() {
 	megabytes := flag.Int64("mb", 1000, "size of the inputs in MB")
 	runs := flag.Int("runs", 5, "runs of each command; the median counts")
 	only := flag.String("only", "", "only these inputs, by letter")
+	grow := flag.Bool("growth", false, "how cost grows, instead of the inputs")
+	path := flag.String("make", "", "make the input that -only names as this file, and do no more")
 	flag.Parse()
-	b := &bench{program: *program, dir: *dir, runs: *runs}
-	if err := b.run(*megabytes, *only); err != nil {
+	b := &bench{program: *program, dir: *dir, runs: *runs, mb: *megabytes, grow: *grow}
+	ins := inputs(*megabytes)
+	if *grow {
+		ins = growth(*megabytes)
+	}
+	if *path != "" {
+		if err := makeInput(*path, ins, *only); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if err := b.run(ins, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -50,14 +63,79 @@ func inputs(mb int64) []input {
 		{name: "f", about: "a with 2 % of the segments missing", size: size, mss: 1448, crc: true, loss: 2},
 		{name: "g", about: "a over 20,000 connections", size: size, mss: 1448, crc: true, conns: 20000},
 		{name: "h", about: "other TCP traffic", size: size, mss: 1448, other: true, conns: 100},
-		{name: "i", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
+		{name: "i", about: "a real capture of NVMe-oF, over and over with other addresses", size: size, real: "testdata/pcaps/nvme-rdma-read4k.pcap"},
+		{name: "j", about: "other TCP traffic, captured midway", size: size, mss: 1448, other: true, conns: 100, midway: true},
+		{name: "w", about: "a over 64 connections, for workers", size: size, mss: 1448, crc: true, conns: 64},
 		{name: "s", about: "a slice of a, for tshark", size: 40e6, mss: 1448, crc: true, slice: true},
 	}
+}
+
+// growth are inputs that differ in one thing only, three sizes each.
+func growth(mb int64) []input {
+	size := mb * 1e6 / 4
+	var ins []input
+	add := func(about string, in input) {
+		in.name, in.about = fmt.Sprint(len(ins)+1), about
+		in.mss, in.crc = 1448, true
+		if in.size == 0 {
+			in.size = size
+		}
+		ins = append(ins, in)
+	}
+	for _, n := range []int64{1, 2, 4} {
+		add(fmt.Sprintf("packets: %d MB", n*size/1e6), input{size: n * size})
+	}
+	for _, n := range []int{100, 1000, 10000} {
+		add(fmt.Sprintf("connections: %d", n), input{conns: n})
+	}
+	for _, n := range []int{16, 256, 4096} {
+		add(fmt.Sprintf("outstanding Reads: %d", n), input{small: true, depth: n})
+	}
+	for _, n := range []int{4, 40, 400} {
+		add(fmt.Sprintf("one segment in ten late by %d frames", n), input{late: n})
+	}
+	return ins
 }
 
 type bench struct {
 	program, dir string
 	runs         int
+	mb           int64
+	grow         bool
+}
+
+// makeInput makes one of the inputs, and prints its truth.
+func makeInput(path string, ins []input, name string) error {
+	for _, in := range ins {
+		if in.name == name {
+			t, err := generate(path, in)
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(os.Stdout).Encode(t)
+		}
+	}
+	return fmt.Errorf("there is no input %q", name)
+}
+
+// generate makes an input in a process of its own: what a program is told to
+// have used at most includes what its parent had used when it started it.
+func (b *bench) generate(path string, in input) (t truth, err error) {
+	cmd := exec.Command(self(), "-make", path, "-only", in.name, "-mb", fmt.Sprint(b.mb), fmt.Sprintf("-growth=%t", b.grow))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return t, fmt.Errorf("making %s: %w", path, err)
+	}
+	return t, json.Unmarshal(out, &t)
+}
+
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }
 
 // command is something to measure.
@@ -68,18 +146,17 @@ type command struct {
 }
 
 func (b *bench) commands() []command {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
+	self := self()
 	cs := []command{
 		{name: "cat", args: []string{"cat", "FILE"}},
 		{name: "floor: read, CRC", args: []string{self, "floor", "FILE"}},
 		{name: "touch: read, headers", args: []string{self, "touch", "FILE"}},
 		{name: "read -q", args: []string{b.program, "read", "-q", "--workers", "1", "FILE"}},
 		{name: "read -q, 2 workers", args: []string{b.program, "read", "-q", "--workers", "2", "FILE"}},
-		{name: "read --json", args: []string{b.program, "read", "--json", "--workers", "1", "FILE"}, only: "abcdefgs"},
-		{name: "read -q --no-recovery", args: []string{b.program, "read", "-q", "--workers", "1", "--no-recovery", "FILE"}, only: "i"},
+		{name: "latency -q", args: []string{b.program, "latency", "-q", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "check", args: []string{b.program, "check", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "read --json", args: []string{b.program, "read", "--json", "--workers", "1", "FILE"}, only: "abcdefgi"},
+		{name: "read -q --no-recovery", args: []string{b.program, "read", "-q", "--workers", "1", "--no-recovery", "FILE"}, only: "j"},
 	}
 	if _, err := exec.LookPath("tcpdump"); err == nil {
 		cs = append(cs, command{name: "tcpdump -w", args: []string{"tcpdump", "-r", "FILE", "-w", "/dev/null"}, only: "abh"})
@@ -97,7 +174,7 @@ type result struct {
 	rss  int64         // largest, octets
 }
 
-func (b *bench) run(mb int64, only string) error {
+func (b *bench) run(ins []input, only string) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return err
 	}
@@ -113,11 +190,18 @@ func (b *bench) run(mb int64, only string) error {
 	}
 	fmt.Printf("commit %s, %s, %d CPUs, %s/%s, %s; median of %d runs, interleaved; files in the page cache\n\n",
 		bytes.TrimSpace(commit), cpu, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), b.runs)
-	for _, in := range inputs(mb) {
+	if b.grow {
+		fmt.Printf("| input | frames | QPs | ns a frame | peak MiB |\n|---|---:|---:|---:|---:|\n")
+	}
+	measure := b.measure
+	if b.grow {
+		measure = b.line
+	}
+	for _, in := range ins {
 		if only != "" && !strings.Contains(only, in.name) {
 			continue
 		}
-		if err := b.measure(in); err != nil {
+		if err := measure(in); err != nil {
 			return fmt.Errorf("input %s: %w", in.name, err)
 		}
 	}
@@ -126,7 +210,7 @@ func (b *bench) run(mb int64, only string) error {
 
 func (b *bench) measure(in input) error {
 	path := filepath.Join(b.dir, in.name+".pcap")
-	t, err := generate(path, in)
+	t, err := b.generate(path, in)
 	if err != nil {
 		return err
 	}
@@ -176,18 +260,53 @@ func (b *bench) measure(in input) error {
 	return nil
 }
 
-// check holds what iwdump counts against what was written.
-func (b *bench) check(path string, in input, t truth) error {
-	out, err := exec.Command(b.program, "read", "-q", "--json", path).Output()
+// line measures read -q on an input, and prints a line of a table.
+func (b *bench) line(in input) error {
+	path := filepath.Join(b.dir, "growth.pcap")
+	t, err := b.generate(path, in)
 	if err != nil {
 		return err
 	}
-	lines := bytes.Split(bytes.TrimSpace(out), []byte("\n"))
+	defer os.Remove(path)
+	if err := b.check(path, in, t); err != nil {
+		return err
+	}
+	var walls []time.Duration
+	var most int64
+	for range b.runs {
+		wall, rss, err := once([]string{b.program, "read", "-q", "--workers", "1", "FILE"}, path)
+		if err != nil {
+			return err
+		}
+		walls, most = append(walls, wall), max(most, rss)
+	}
+	slices.Sort(walls)
+	fmt.Printf("| %s | %d | %d | %.0f | %.0f |\n", in.about, t.Frames, t.QPs, float64(walls[len(walls)/2].Nanoseconds())/float64(t.Frames), float64(most)/(1<<20))
+	return nil
+}
+
+// check holds what iwdump counts against what was written.
+func (b *bench) check(path string, in input, t truth) error {
+	cmd := exec.Command(b.program, "read", "-q", "--json", path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var last []byte
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		last = append(last[:0], lines.Bytes()...)
+	}
+	if err := cmd.Wait(); err != nil {
+		return err
+	}
 	var s struct {
 		Frames, QPs, FPDUs, Messages uint64
 		CRCBad                       uint64 `json:"crc_bad"`
 	}
-	if err := json.Unmarshal(lines[len(lines)-1], &s); err != nil {
+	if err := json.Unmarshal(last, &s); err != nil {
 		return err
 	}
 	if s.Frames != t.Frames || s.QPs != t.QPs || s.CRCBad != 0 || in.loss == 0 && (s.FPDUs != t.FPDUs || s.Messages != t.Messages) {
@@ -216,9 +335,5 @@ func once(args []string, path string) (time.Duration, int64, error) {
 		return 0, 0, fmt.Errorf("%w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
 	wall := time.Since(start)
-	rss := int64(0)
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		rss = u.Maxrss * 1024
-	}
-	return wall, rss, nil
+	return wall, peak(cmd.ProcessState), nil
 }

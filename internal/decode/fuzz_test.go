@@ -39,7 +39,7 @@ func FuzzRun(f *testing.F) {
 			var out bytes.Buffer
 			j := report.NewJSON(&out)
 			r := &records{}
-			o := decode.Options{Workers: workers, Messages: true, FPDUs: true, Operations: true, KeepPayload: 100}
+			o := decode.Options{Upper: decode.AutoUpper(), Workers: workers, Messages: true, FPDUs: true, Operations: true, KeepPayload: 100}
 			stats, err := decode.Run(src, both{j, r}, o)
 			if err != nil {
 				t.Fatal(err)
@@ -61,7 +61,7 @@ func FuzzRun(f *testing.F) {
 		src := capture.Open([]string{"-"}, bytes.NewReader(b), capture.Options{})
 		defer src.Close()
 		text := report.NewText(io.Discard, report.TextOptions{Tree: true, Dump: true, FPDUs: true})
-		if _, err := decode.Run(src, text, decode.Options{Workers: 1, Messages: true, FPDUs: true, KeepPayload: 100}); err != nil {
+		if _, err := decode.Run(src, text, decode.Options{Upper: decode.AutoUpper(), Workers: 1, Messages: true, FPDUs: true, KeepPayload: 100}); err != nil {
 			t.Fatal(err)
 		}
 	})

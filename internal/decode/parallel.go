@@ -24,9 +24,9 @@ type part struct {
 // item is a segment, or something that all workers are told.
 type item struct {
 	kind itemKind
-	seg  packet.Segment
+	seg  int32 // of the job, with aSegment
 	at   reassembly.Stamp
-	lost uint64
+	lost uint64 // with aLoss
 }
 
 type itemKind uint8
@@ -44,6 +44,7 @@ type job struct {
 	end   uint64         // octets of the capture up to its end
 	last  int64          // time of its last frame so far
 	lost  *qp.Event      // what was lost in front of it, nil for nothing
+	segs  []packet.Segment
 	parts []part
 	wg    sync.WaitGroup
 }
@@ -106,10 +107,12 @@ func (r *run) spread(b *capture.Block, j *job, s *spreader) {
 	if at, ok := r.idle(b); ok {
 		j.tell(item{kind: aTick, at: at})
 	}
-	var seg packet.Segment
+	if len(j.segs) < len(b.Frames) {
+		j.segs = make([]packet.Segment, len(b.Frames))
+	}
 	for i := range b.Frames {
-		f := &b.Frames[i]
-		is := r.frame(f, &seg)
+		f, seg := &b.Frames[i], &j.segs[i]
+		is := r.frame(f, seg)
 		if r.ages(f) {
 			j.tell(item{kind: anAge})
 		}
@@ -122,7 +125,7 @@ func (r *run) spread(b *capture.Block, j *job, s *spreader) {
 			j.tell(item{kind: aTick, at: at})
 		}
 		p := &j.parts[s.worker(&seg.Flow)]
-		p.items = append(p.items, item{seg: seg, at: at})
+		p.items = append(p.items, item{seg: int32(i), at: at})
 	}
 }
 
@@ -150,7 +153,7 @@ func (w *worker) work(i int, queue <-chan *job) {
 			p.out.at(it.at.Frame, it.kind == aTick)
 			switch it.kind {
 			case aSegment:
-				w.asm.Segment(&it.seg, it.at)
+				w.asm.Segment(&j.segs[it.seg], it.at)
 			case aTick:
 				w.asm.Tick(it.at)
 			case anAge:
@@ -189,7 +192,6 @@ func (r *run) merge(jobs <-chan *job, pool *sync.Pool) {
 		}
 		for k := range j.parts {
 			p := &j.parts[k]
-			clear(p.items)
 			p.items = p.items[:0]
 			p.out.reset()
 		}

@@ -59,6 +59,9 @@ func (r *recorder) Message(m *qp.Message) {
 	}
 	c.Read, c.Terminate, c.Immediate = copyOf(m.Read), copyOf(m.Terminate), copyOf(m.Immediate)
 	c.AtomicReq, c.AtomicRsp = copyOf(m.AtomicReq), copyOf(m.AtomicRsp)
+	if c.ULP != nil {
+		c.ULP = c.ULP.Clone()
+	}
 	r.messages = append(r.messages, c)
 }
 
@@ -79,7 +82,11 @@ func (r *recorder) FPDU(f *qp.FPDU) {
 
 func (r *recorder) Operation(o *qp.Operation) {
 	r.add(o.Conn, anOperation, len(r.operations))
-	r.operations = append(r.operations, *o)
+	c := *o
+	if c.Command != nil {
+		c.Command = c.Command.Clone()
+	}
+	r.operations = append(r.operations, c)
 }
 
 func (r *recorder) Event(e *qp.Event) {
@@ -130,6 +137,7 @@ func (r *recorder) hand(sink qp.Sink) {
 // reset forgets all records and keeps the memory.
 func (r *recorder) reset() {
 	clear(r.messages)
+	clear(r.operations)
 	clear(r.events)
 	clear(r.qps)
 	r.entries, r.next = r.entries[:0], 0

@@ -24,6 +24,7 @@ type worker struct {
 	sink   qp.Sink
 	asm    *reassembly.Assembler
 	budget mpa.Budget
+	memory ddp.Memory
 	// captureEnd is the time of the last frame, while what is left is flushed.
 	captureEnd int64
 	loss       loss // what the source lost last
@@ -81,6 +82,7 @@ type direction struct {
 	now, before segmentStart // the segments whose octets came last
 	starts      uint64       // FPDUs that start a segment
 	within      uint64       // FPDUs that start within one
+	kept        [2]int       // octets of Sends and of tagged messages that the upper layer wants
 }
 
 // segmentStart is where the octets of a segment begin.
@@ -165,10 +167,7 @@ func (s *stream) Gap(side reassembly.Side, g *reassembly.Gap) {
 		s.w.loss.blame(&e)
 		s.event(qp.Side(side), e)
 	}
-	if s.qp != nil && g.Cause != reassembly.GapCut {
-		s.qp.Lost(qp.Side(side))
-	}
-	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp))
+	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp), g.Cause == reassembly.GapCut)
 }
 
 // Ack takes an acknowledgement.
@@ -285,7 +284,8 @@ func (s *stream) recognised() {
 		c.Text[i] = c.Ends[i].String()
 	}
 	s.conn = c
-	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations})
+	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations,
+		Upper: s.w.o.Upper.protocols, ForceUpper: s.w.o.Upper.forced})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))
@@ -316,8 +316,9 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	}
 	d := &s.sid[side]
 	if d.ddp == nil {
-		d.ddp = ddp.NewAssembler(d, keepHeaders+s.w.o.KeepPayload, f.Found == mpa.FoundStart)
+		d.ddp = ddp.NewAssembler(d, ddp.Config{Keep: keepHeaders + s.w.o.KeepPayload, Start: f.Found == mpa.FoundStart, Memory: &s.w.memory})
 	}
+	d.keep()
 	s.qp.FPDU(f.CRC)
 	d.place(f)
 	if n := f.Wire; n > s.largest {
@@ -326,10 +327,12 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 	if n := s.mss[side]; n > 0 && f.Wire > n {
 		s.aboveMSS++
 	}
-	h, n, err := ddp.Parse(f.ULPDU)
+	seg := &s.w.seg
+	h := &seg.Header
+	n, err := h.Parse(f.ULPDU)
 	if s.w.o.FPDUs && err == nil {
 		x := &s.w.fpdu
-		*x = qp.FPDU{FPDU: *f, Conn: s.conn, Side: d.side, From: s.qp.Role(d.side), Op: rdmap.OpOf(&h), Header: h}
+		*x = qp.FPDU{FPDU: *f, Conn: s.conn, Side: d.side, From: s.qp.Role(d.side), Op: rdmap.OpOf(h), Header: *h}
 		s.w.FPDU(x)
 	}
 	if f.CRC == mpa.CRCBad {
@@ -342,17 +345,20 @@ func (s *stream) FPDU(side mpa.Side, f *mpa.FPDU) {
 				Fields: []qp.Field{{Name: "tcp_seq", Num: int64(f.Seq)}}})
 		}
 		d.ddp.Lost()
+		s.qp.Lost(d.side)
 		return
 	}
 	size := max(0, f.Length-n)
-	if v := rdmap.Check(&h, size); v != 0 {
+	if v := rdmap.Check(h, size); v != 0 {
 		s.event(d.side, qp.Event{Severity: qp.Error, Kind: "rdmap_violation", At: f.First,
-			Detail: fmt.Sprintf("%v: %s, DDP control 0x%02x, RDMAP control 0x%02x, %d octets behind the headers", v, rdmap.OpOf(&h).Title(), f.ULPDU[0], f.ULPDU[1], size),
+			Detail: fmt.Sprintf("%v: %s, DDP control 0x%02x, RDMAP control 0x%02x, %d octets behind the headers", v, rdmap.OpOf(h).Title(), f.ULPDU[0], f.ULPDU[1], size),
 			Fields: []qp.Field{{Name: "tcp_seq", Num: int64(f.Seq)}}})
 	}
-	s.w.seg = ddp.Segment{Header: h, Len: size, Payload: f.ULPDU[n:], Off: f.Off, Wire: f.Wire, First: f.First, Latest: f.Last,
-		Complete: f.Complete, Retrans: f.Retrans, CRC: f.CRC}
-	d.ddp.Add(&s.w.seg)
+	// Field by field: a composite literal is made elsewhere, then copied.
+	seg.Len, seg.Payload = size, f.ULPDU[n:]
+	seg.Off, seg.Wire, seg.First, seg.Latest = f.Off, f.Wire, f.First, f.Last
+	seg.Complete, seg.EndLost, seg.Retrans, seg.CRC = f.Complete, f.EndLost, f.Retrans, f.CRC
+	d.ddp.Add(seg)
 }
 
 func (s *stream) badCRC(side qp.Side, f *mpa.FPDU) {
@@ -372,6 +378,7 @@ func (s *stream) Notice(side mpa.Side, n *mpa.Notice) {
 	length := qp.Field{Name: "length", Num: int64(n.Len)}
 	switch n.Kind {
 	case mpa.NoticeLost:
+		s.qp.Lost(d.side)
 		if n.Header == nil {
 			return // the gap was told
 		}

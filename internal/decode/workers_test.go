@@ -51,9 +51,9 @@ func printed(t testing.TB, o decode.Options, blockSize int, names ...string) str
 func TestWorkersAndBlocks(t *testing.T) {
 	names := captures(t)
 	compare := func(t *testing.T, names ...string) {
-		want := printed(t, decode.Options{Workers: 1}, 0, names...)
+		want := printed(t, decode.Options{Upper: decode.AutoUpper(), Workers: 1}, 0, names...)
 		for _, tt := range []struct{ workers, block int }{{2, 0}, {3, 4096}, {8, 65536}, {1, 4096}} {
-			got := printed(t, decode.Options{Workers: tt.workers}, tt.block, names...)
+			got := printed(t, decode.Options{Upper: decode.AutoUpper(), Workers: tt.workers}, tt.block, names...)
 			if got != want {
 				g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 				for i := range w {

@@ -51,11 +51,17 @@ func (t *Totals) Sum() (n uint64) {
 // Operations is the number of all operations that move data.
 func (t *Totals) Operations() (n uint64) {
 	for k := range t.Ops {
-		if k := qp.OpKind(k); k != qp.KindConnect && k != qp.KindClose {
+		if movesData(qp.OpKind(k)) {
 			n += t.Ops[k].Count
 		}
 	}
 	return n
+}
+
+// movesData says that an operation is one of RDMA: commands of an upper layer
+// are made of these.
+func movesData(k qp.OpKind) bool {
+	return k != qp.KindConnect && k != qp.KindClose && k != qp.KindCommand
 }
 
 // A QP is what is known of an open QP.
@@ -205,7 +211,7 @@ func (m *Monitor) Operation(o *qp.Operation) {
 		}
 	}
 	q := m.find(o.Conn)
-	if q == nil || o.Kind == qp.KindConnect || o.Kind == qp.KindClose {
+	if q == nil || !movesData(o.Kind) {
 		return
 	}
 	q.Operations++

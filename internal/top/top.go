@@ -5,7 +5,7 @@ package top
 import (
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/iwdump/iwdump/internal/monitor"
 	"github.com/iwdump/iwdump/qp"
@@ -81,7 +81,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 1), max(msg.Height, 1)
 		m.rows()
-	case tea.KeyMsg:
+	case tea.KeyPressMsg:
 		if m.key(msg.String()) {
 			return m, tea.Quit
 		}
@@ -99,7 +99,7 @@ func (m *Model) key(key string) bool {
 		m.order = (m.order + 1) % len(monitor.Orders)
 	case "S", "left":
 		m.order = (m.order + len(monitor.Orders) - 1) % len(monitor.Orders)
-	case "p", " ":
+	case "p", "space":
 		if m.paused = !m.paused; !m.paused {
 			m.look(m.last)
 		}

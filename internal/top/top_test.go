@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/iwdump/iwdump/dissect/rdmap"
 	"github.com/iwdump/iwdump/internal/monitor"
@@ -39,17 +39,17 @@ func press(m *Model, keys ...string) {
 	for _, k := range keys {
 		switch k {
 		case "enter":
-			m.Update(tea.KeyMsg{Type: tea.KeyEnter})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyEnter})
 		case "esc":
-			m.Update(tea.KeyMsg{Type: tea.KeyEsc})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyEscape})
 		case "end":
-			m.Update(tea.KeyMsg{Type: tea.KeyEnd})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyEnd})
 		case "pgup":
-			m.Update(tea.KeyMsg{Type: tea.KeyPgUp})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyPgUp})
 		case "down":
-			m.Update(tea.KeyMsg{Type: tea.KeyDown})
+			m.Update(tea.KeyPressMsg{Code: tea.KeyDown})
 		default:
-			m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)})
+			m.Update(tea.KeyPressMsg{Code: rune(k[0]), Text: k})
 		}
 	}
 }
@@ -57,7 +57,7 @@ func press(m *Model, keys ...string) {
 // fits sees that what is drawn fits the screen, and returns it.
 func fits(t *testing.T, m *Model) string {
 	t.Helper()
-	v := m.View()
+	v := m.draw()
 	lines := strings.Split(v, "\n")
 	if len(lines) > max(m.height, above+below+1) {
 		t.Errorf("%d lines on %d", len(lines), m.height)
@@ -177,7 +177,7 @@ func TestSizes(t *testing.T) {
 
 func TestQuit(t *testing.T) {
 	m := New(Options{Monitor: first(busy(1))}, start)
-	for _, k := range []tea.KeyMsg{{Type: tea.KeyCtrlC}, {Type: tea.KeyRunes, Runes: []rune("q")}} {
+	for _, k := range []tea.KeyPressMsg{{Code: 'c', Mod: tea.ModCtrl}, {Code: 'q', Text: "q"}} {
 		if _, cmd := m.Update(k); cmd == nil || cmd() != tea.Quit() {
 			t.Errorf("%v does not quit", k)
 		}

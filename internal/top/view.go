@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/iwdump/iwdump/internal/monitor"
 	"github.com/iwdump/iwdump/latency"
 	"github.com/iwdump/iwdump/qp"
@@ -41,7 +43,13 @@ func (m *Model) line(b *strings.Builder, style, text string) {
 }
 
 // View draws the screen.
-func (m *Model) View() string {
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.draw())
+	v.AltScreen = true
+	return v
+}
+
+func (m *Model) draw() string {
 	var b strings.Builder
 	s := &m.shown
 	state := ""
