@@ -2,18 +2,18 @@ package live
 
 import (
 	"errors"
-	"fmt"
 
 	"golang.org/x/net/bpf"
 
 	"github.com/iwdump/iwdump/capture"
+	"github.com/iwdump/iwdump/capture/filter"
 )
 
 // compile compiles a capture filter for what the socket sees: frames that
 // begin with their Ethernet header, or with their network header where link is
 // LinkSLL2.
 func compile(expr string, link capture.LinkType) ([]bpf.Instruction, error) {
-	return nil, fmt.Errorf("capture filter %q: this program has no compiler for them; one that is built with libpcap does (-tags libpcap)", expr)
+	return filter.Compile(expr, link, filter.Options{Stripped: true, Cooked: link == capture.LinkSLL2})
 }
 
 // program returns the program of the socket: only the interfaces of the given

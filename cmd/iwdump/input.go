@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iwdump/iwdump/capture"
+	capturefilter "github.com/iwdump/iwdump/capture/filter"
 	"github.com/iwdump/iwdump/internal/decode"
 	"github.com/iwdump/iwdump/qp"
 )
@@ -19,6 +21,7 @@ type input struct {
 	qps      string
 	from, to string
 	filter   string
+	capture  string // filter of frames
 	ulp      string
 	workers  int
 	startups bool // no recovery of streams whose startup was not seen
@@ -38,6 +41,7 @@ func (in *input) flags(cmd *cobra.Command) {
 	f.StringVar(&in.from, "from", "", "only from this time on: RFC 3339, seconds since 1970, or +DURATION since the first frame")
 	f.StringVar(&in.to, "to", "", "only up to this time, in the same forms")
 	f.StringVar(&in.filter, "filter", "", "only records for which this holds, by the fields of their JSON, as in 'op == \"rdma_read\" && latency_ns > 1e6'")
+	f.StringVarP(&in.capture, "capture-filter", "f", "", "only frames that this matches, in the syntax of tcpdump; they keep their numbers")
 	f.StringVar(&in.ulp, "ulp", "auto", ulpHelp)
 	f.BoolVar(&in.startups, "no-recovery", false, "leave connections alone whose startup was not captured")
 	f.IntVar(&in.workers, "workers", 0, "goroutines that decode (0: one for each CPU)")
@@ -74,7 +78,11 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 		progress.show()
 		return in.sel.enough || stop != nil && stop()
 	}
-	stats, err := decode.Run(in.files, &in.sel, o)
+	src := capture.Source(in.files)
+	if in.capture != "" {
+		src = capturefilter.Source(src, in.capture)
+	}
+	stats, err := decode.Run(src, &in.sel, o)
 	progress.clear()
 	return stats, err
 }
@@ -90,6 +98,13 @@ func (in *input) prepare() error {
 	}
 	if in.sel.to, err = parseMoment(in.to); err != nil {
 		return fmt.Errorf("--to: %w", err)
+	}
+	// What is wrong with its words is so for any link type.
+	if _, err := capturefilter.Compile(in.capture, capture.LinkEthernet, capturefilter.Options{}); err != nil {
+		if e := (*capturefilter.Error)(nil); errors.As(err, &e) {
+			return fmt.Errorf("%w\n\t%s\n\t%*s", err, e.Expr, e.Column, "^")
+		}
+		return err
 	}
 	if in.filter != "" {
 		if in.only, err = newFilter(in.filter); err != nil {

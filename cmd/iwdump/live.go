@@ -19,8 +19,7 @@ import (
 // liveOptions are the flags of live.
 type liveOptions struct {
 	readOptions
-	capture    string // filter
-	ring       int    // KiB
+	ring       int // KiB
 	snaplen    int
 	noPromisc  bool
 	user       string
@@ -79,7 +78,6 @@ Exit status: 0 it ended as asked; 1 it could not capture, or not to the end
 	}
 	f := cmd.Flags()
 	o.show(f)
-	f.StringVarP(&o.capture, "capture-filter", "f", "", "capture only what this matches, in the syntax of tcpdump")
 	f.IntVarP(&o.ring, "buffer-size", "B", live.DefaultRing>>10, "KiB of the ring that the kernel fills")
 	f.IntVarP(&o.snaplen, "snaplen", "s", live.DefaultSnaplen, "capture so many octets of each frame")
 	f.BoolVarP(&o.noPromisc, "no-promisc", "p", false, "do not put the interface into promiscuous mode")
