@@ -53,7 +53,7 @@ type UpperMemory struct {
 }
 
 func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
-	u := &upper{q: q, wants: q.o.Messages}
+	u := &upper{q: q, wants: q.o.Messages && q.o.Describe != DescribeNone}
 	u.stream = ulp.NewStream(u, ulp.Config{Protocols: protocols, Forced: forced, Ports: [2]uint16{q.c.Ends[0].Port(), q.c.Ends[1].Port()}})
 	return u
 }
@@ -69,6 +69,7 @@ func (u *upper) see(x *Message) {
 	if u.wants {
 		d = &now.d
 		d.Reset()
+		d.Fields.Off = u.q.o.Describe == DescribeText
 	}
 	u.holding = u.wants
 	if s := x.Startup; s != nil {
