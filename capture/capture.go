@@ -22,6 +22,10 @@ type Frame struct {
 type Block struct {
 	Frames []Frame
 
+	// Of a live Source.
+	Now  int64  // the time, in ns, up to which all has been handed out; 0 where that is not told
+	Lost uint64 // frames that were lost in front of this block
+
 	buf     *buffer
 	release func(*Block)
 }
@@ -36,7 +40,8 @@ func (b *Block) Release() {
 
 // A Source hands out a capture block by block. It is for one goroutine.
 type Source interface {
-	// Next returns the next block of at least one frame, or an error: io.EOF
+	// Next returns the next block of at least one frame (a live Source returns
+	// one without frames to tell the time, or a loss), or an error: io.EOF
 	// at the end, an *Error where the input is damaged. After an *Error Next
 	// may be called again and goes on behind the damage (with the next file,
 	// if nothing behind it can be trusted).

@@ -137,7 +137,7 @@ func (c *Collector) Operation(o *qp.Operation) {
 	t := c.track(o.Conn)
 	from := o.From.String()
 	d := time.Duration(o.Latency)
-	if o.Status != qp.StatusOK || o.Kind == qp.KindClose {
+	if o.Status != qp.StatusOK || o.Kind == qp.KindClose || o.Guess {
 		return
 	}
 	if o.Kind == qp.KindConnect {

@@ -135,6 +135,7 @@ func (q *QP) End(e *Ending) {
 		for k := range q.sides[i].early.n {
 			q.unasked(Side(i), q.sides[i].early.at(k))
 		}
+		q.exceeds(Side(i))
 		q.open(Side(i), StatusUnanswered, e.At)
 		q.unacknowledged(Side(i), e.At)
 	}

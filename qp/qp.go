@@ -14,6 +14,7 @@ const (
 	maxRequests  = 1 << 14 // reads and atomics outstanding, a side; the 14 bits of an ORD (RFC 6581, section 9)
 	maxTransfers = 4096    // messages not yet acknowledged, a side
 	maxEarly     = 64      // responses whose request has not come, a side
+	maxDoubtful  = 64      // reads and atomics, where answers are missing, a side
 	maxLook      = 256     // requests that are looked at for the one that is answered
 	maxRecent    = 64      // messages that a Terminate may blame, a side
 	maxInvalid   = 8       // STags that were invalidated, a side
@@ -77,11 +78,21 @@ type side struct {
 	recent    ring[brief]
 	invalid   ring[uint32]
 
-	lost       bool   // messages of it may be missing: its matches are not to be relied on
-	losses     int    // how often that was told
+	losses     int     // how often messages of it may be missing
+	seen       bool    // the capture shows this side
+	answered   bool    // an answer to it was seen
+	partial    bool    // some requests that may have no answer yet are not in requests
+	trust      trust   // in the answers to it
+	run        int     // answers that fit in turn, while that is likely
+	next       uint32  // MSN of the request that the next answer is for, but where trust is lost
+	before     request // the last that was answered
+	tally      tally
+	freeAt     int64  // when the last octet of the last answer passed, in ns
+	freed      bool   // that is known
+	freedFor   uint32 // MSN of the request that was next then
 	messages   uint64 // RDMAP messages
 	limit      int    // on outstanding requests; -1 where none is known
-	exceeded   bool   // that was told
+	exceeded   excess
 	terminated bool   // it sent a Terminate
 	acked      uint64 // octets of it below this were acknowledged
 	badCRC     int    // N of its last message with a wrong CRC
@@ -137,8 +148,8 @@ func (q *QP) FPDU(c mpa.CRC) { q.sum.FPDUs[c]++ }
 
 // Lost tells that octets of a side are missing, or could not be framed.
 func (q *QP) Lost(side Side) {
-	q.sides[side].lost = true
 	q.sides[side].losses++
+	q.sides[side.Other()].trust = lost
 	if q.upper != nil {
 		q.upper.stream.Lost(ulp.Side(side))
 	}
@@ -155,6 +166,7 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 	q.sum.Octets[op] += m.Size
 	q.sum.Sent[side]++
 	s.messages++
+	s.seen = true
 	x := &q.msg
 	*x = Message{Conn: q.c, N: q.n, Side: side, From: q.roles[side], First: m.First, Last: m.Last, Off: m.Off, End: m.End,
 		Op: op, Size: m.Size, FPDUs: m.Segments, Complete: m.Complete, Retrans: m.Retrans, CRC: m.CRC, HasCRC: true,
@@ -168,25 +180,36 @@ func (q *QP) Message(side Side, m *ddp.Message) {
 	}
 	switch op {
 	case rdmap.OpReadRequest:
+		q.sides[side.Other()].tally.between += m.End - m.Off
 		if x.Read != nil {
 			q.rtr(x)
-			q.requested(x)
+			q.requested(x, !m.EndLost)
+		} else {
+			s.losses++ // as good as not captured
 		}
 	case rdmap.OpAtomicRequest:
+		q.sides[side.Other()].tally.between += m.End - m.Off
 		if x.AtomicReq != nil {
-			q.requested(x)
+			q.requested(x, !m.EndLost)
+		} else {
+			s.losses++
 		}
 	case rdmap.OpReadResponse:
 		q.sum.Payload[side] += m.Size
-		q.answered(x, response{m: brief{n: x.N, op: op, stag: m.Header.STag, to: m.Header.TO, size: m.Size}, first: m.First, last: m.Last,
-			whole: m.Complete && m.Done, retrans: m.Retrans})
+		q.answered(x, response{m: brief{n: x.N, op: op, stag: m.Header.STag, to: m.Header.TO, size: m.Size}, off: m.Off, end: m.End, fpdus: m.Segments, first: m.First, last: m.Last,
+			whole: m.Complete && m.Done, timed: m.Done && !m.EndLost, begun: m.Complete || q.sides[side].losses == 0, retrans: m.Retrans})
 	case rdmap.OpAtomicResponse:
 		if x.AtomicRsp != nil {
-			q.answered(x, response{m: brief{n: x.N, op: op, id: x.AtomicRsp.ID}, first: m.First, last: m.Last, whole: true, retrans: m.Retrans})
+			q.answered(x, response{m: brief{n: x.N, op: op, id: x.AtomicRsp.ID}, off: m.Off, end: m.End, fpdus: m.Segments, first: m.First, last: m.Last,
+				whole: true, timed: !m.EndLost, begun: true, retrans: m.Retrans})
+		} else {
+			s.losses++
+			q.sides[side.Other()].trust = lost
 		}
 	case rdmap.OpTerminate:
 		// told behind the message itself
 	default:
+		q.sides[side.Other()].tally.between += m.End - m.Off
 		if op.IsSend() || op == rdmap.OpWrite {
 			q.sum.Payload[side] += m.Size
 		}
@@ -278,7 +301,7 @@ func (q *QP) invalidated(x *Message) {
 		s.invalid.push(x.Header.ULPWord, maxInvalid)
 		return
 	}
-	if s.invalid.n == 0 {
+	if s.invalid.n == 0 || !q.whole() {
 		return
 	}
 	stag, ok := x.Header.STag, x.Op == rdmap.OpWrite && x.Size > 0

@@ -55,6 +55,9 @@ func newBench() *bench {
 	b := &bench{}
 	b.qp = qp.New(&qp.Conn{Number: 1}, &b.sink, qp.Options{Messages: true, Operations: true})
 	b.qp.SetSYN(0, mpa.Stamp{Frame: 1})
+	for side := range qp.Side(2) {
+		b.qp.Ack(side, 0, mpa.Stamp{Frame: 2}) // the capture shows both
+	}
 	return b
 }
 
@@ -120,8 +123,8 @@ func TestRules(t *testing.T) {
 			}
 		}, []string{
 			"rdma_read #1-#4 ok: 100 ns by response, 8 octets, first 90, asking 10, service 90, answering 10, depth 1",
-			"rdma_read #2-#5 ok: 109 ns by response, 8 octets, first 99, asking 10, service 99, answering 10, depth 2",
-			"rdma_read #3-#6 ok: 118 ns by response, 8 octets, first 108, asking 10, service 108, answering 10, depth 3",
+			"rdma_read #2-#5 ok: 109 ns by response, 8 octets, first 99, asking 10, service 0, answering 10, depth 2",
+			"rdma_read #3-#6 ok: 118 ns by response, 8 octets, first 108, asking 10, service 0, answering 10, depth 3",
 		}},
 		{"shorter, longer and elsewhere", func(b *bench) {
 			b.read(0, 100, 5, 0, 8)
@@ -132,11 +135,11 @@ func TestRules(t *testing.T) {
 			b.response(1, 600, 5, 1, 8)
 		}, []string{
 			"error rdmap_violation: RDMA Read Response is shorter than asked: 7 octets of 8 (#1)",
-			"rdma_read #1-#2 ok: 100 ns by response, 7 octets, first 90, asking 10, service 90, answering 10, depth 1",
+			"rdma_read #1-#2 failed: 100 ns by response, 7 octets, first 90, asking 10, service 90, answering 10, depth 1",
 			"error rdmap_violation: RDMA Read Response is longer than asked: 9 octets for 8 (#3)",
-			"rdma_read #3-#4 ok: 100 ns by response, 9 octets, first 90, asking 10, service 90, answering 10, depth 1",
+			"rdma_read #3-#4 failed: 100 ns by response, 9 octets, first 90, asking 10, service 90, answering 10, depth 1",
 			"error rdmap_violation: RDMA Read Response goes to 0x00000005+0x1, asked for at +0x0 (#5)",
-			"rdma_read #5-#6 ok: 100 ns by response, 8 octets, first 90, asking 10, service 90, answering 10, depth 1",
+			"rdma_read #5-#6 failed: 100 ns by response, 8 octets, first 90, asking 10, service 90, answering 10, depth 1",
 		}},
 		{"out of turn", func(b *bench) {
 			b.read(0, 100, 5, 0, 8)
@@ -146,7 +149,7 @@ func TestRules(t *testing.T) {
 		}, []string{
 			"error rdmap_violation: RDMA Read Response answers #2 before the 1 requests in front of it are answered",
 			"rdma_read #2-#3 ok: 99 ns by response, 8 octets, first 89, asking 10, service 89, answering 10, depth 2",
-			"rdma_read #1-#4 ok: 200 ns by response, 8 octets, first 190, asking 10, service 190, answering 10, depth 1",
+			"rdma_read #1-#4 ok: 200 ns by response, 8 octets, first 190, asking 10, service 90, answering 10, depth 1",
 		}},
 		{"a response without a request is told at the end", func(b *bench) {
 			b.response(1, 200, 5, 0, 8)
@@ -168,7 +171,7 @@ func TestRules(t *testing.T) {
 			b.qp.Lost(1)
 			b.response(1, 300, 6, 0, 8)
 			b.qp.End(&qp.Ending{})
-		}, []string{"rdma_read #2-#3 ok: 199 ns by response, 8 octets, first 189, asking 10, service 189, answering 10, depth 2"}},
+		}, []string{"rdma_read #2-#3 ok: 199 ns by response, 8 octets, first 189, asking 10, service -1, answering 10, depth 0"}},
 		{"a request that the capture lost", func(b *bench) {
 			b.qp.Lost(0)
 			b.response(1, 300, 6, 0, 8)
@@ -196,9 +199,16 @@ func TestRules(t *testing.T) {
 			b.read(0, 100, 5, 0, 8)
 			b.read(0, 101, 5, 0, 8)
 			b.read(0, 102, 5, 0, 8)
+			for i := range int64(3) {
+				b.response(1, 200+10*i, 5, 0, 8)
+			}
+			b.qp.End(&qp.Ending{}) // until then, answers could be missing
 		}, []string{
 			// From the SYN, at 0.
 			"connect #1-#2 ok: 20 ns by response, 0 octets, first 20, asking -1, service 10, answering -1, depth 0",
+			"rdma_read #3-#6 ok: 100 ns by response, 8 octets, first 90, asking 10, service 90, answering 10, depth 1",
+			"rdma_read #4-#7 ok: 109 ns by response, 8 octets, first 99, asking 10, service 0, answering 10, depth 2",
+			"rdma_read #5-#8 ok: 118 ns by response, 8 octets, first 108, asking 10, service 0, answering 10, depth 3",
 			"warning rdmap_violation: 2 reads and atomics are outstanding, where the IRD and ORD agreed on allow 1",
 		}},
 		{"depths that are left to the upper layer", func(b *bench) {

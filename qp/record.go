@@ -189,6 +189,10 @@ type Operation struct {
 	// follows it; 0 for none.
 	AnnouncedBy int
 
+	// Guess says that the answer may be that of another request, as some
+	// packets were not captured. Such operations are in no distribution.
+	Guess bool
+
 	// Command is what a KindCommand is to the upper layer, else nil.
 	Command *ulp.Command
 }
@@ -294,6 +298,8 @@ type Summary struct {
 	LargestFPDU int               // octets
 	CaptureEnd  int64             // time of the last frame of the capture, where that ends the QP, in ns
 	MaxDepth    [2]int            // by Side: most reads and atomics that it had outstanding
+	Guessed     uint64            // operations that are a guess
+	Unknown     uint64            // requests and answers of which nothing can be said, as the capture lacks the other
 	Events      [3]uint64         // by Severity
 	Latency     []Latency         // by operation, those that occurred
 	ULP         *UpperLayer       // nil where none was recognised

@@ -10,7 +10,7 @@ type ring[T any] struct {
 
 // push adds v, and says whether an older element had to go.
 func (r *ring[T]) push(v T, limit int) (dropped bool) {
-	if r.n == limit {
+	for r.n >= limit {
 		r.first = (r.first + 1) % len(r.buf)
 		r.n--
 		dropped = true

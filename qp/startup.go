@@ -18,6 +18,7 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 	} else {
 		q.setInitiator(side)
 	}
+	q.sides[side].seen = true
 	q.n++
 	q.sum.Messages[op]++
 	q.sum.Sent[side]++

@@ -52,6 +52,7 @@ func (q *QP) transfer(x *Message) {
 // Ack tells that a side acknowledged all octets of the other below off.
 func (q *QP) Ack(side Side, off uint64, at mpa.Stamp) {
 	sender := side.Other()
+	q.sides[side].seen = true
 	s := &q.sides[sender]
 	s.acked = max(s.acked, off)
 	n := 0

@@ -15,7 +15,7 @@ import (
 var EventFields = map[string]bool{"tcp_seq": true, "length": true, "cause": false, "found": false, "skipped": true, "fpduptr": true,
 	"expected": true, "crc_wire": false, "crc_calculated": false, "closed_ns": true, "after_ns": true, "depth": true, "limit": true, "request_n": true,
 	"age_ns": true, "layer": true, "etype": true, "code": true, "blames_n": true, "stag": false,
-	"command": false, "value": true, "most": true, "wait_ns": true}
+	"command": false, "value": true, "most": true, "wait_ns": true, "frames": true, "capture_drops": true}
 
 // JSON writes records as JSON Lines.
 type JSON struct {
@@ -312,6 +312,9 @@ func (j *JSON) Operation(x *qp.Operation) {
 	if x.Retrans {
 		o.bool("retransmitted", true)
 	}
+	if x.Guess {
+		o.bool("guess", true)
+	}
 	if x.Command != nil {
 		j.command(x)
 	}
@@ -397,6 +400,12 @@ func (j *JSON) QP(s *qp.Summary) {
 		o.int(r.String(), int64(s.MaxDepth[side]))
 	}
 	o.close()
+	if s.Guessed > 0 {
+		o.uint("guessed", s.Guessed)
+	}
+	if s.Unknown > 0 {
+		o.uint("unknown", s.Unknown)
+	}
 	o.nested("latency")
 	for i := range s.Latency {
 		l := &s.Latency[i]

@@ -67,6 +67,7 @@ type Latencies struct {
 	groups   map[groupKey]*Group
 	slowest  []slow // slowest first
 	failed   map[string]uint64
+	guesses  bool   // count operations whose answer is a guess
 	dropped  uint64 // operations for which there is no room for a group
 	first    int64
 }
@@ -84,6 +85,10 @@ type groupKey struct {
 func NewLatencies(by By, interval int64, slowest int) *Latencies {
 	return &Latencies{by: by, interval: interval, keep: slowest, groups: map[groupKey]*Group{}, failed: map[string]uint64{}}
 }
+
+// CountGuesses has operations counted whose answer may be that of another
+// request, as packets are missing.
+func (l *Latencies) CountGuesses() { l.guesses = true }
 
 // Begin tells the time of the first frame.
 func (l *Latencies) Begin(ns int64) { l.first = ns }
@@ -105,8 +110,12 @@ func (l *Latencies) Operation(o *qp.Operation) {
 	if ofConnection && !l.by.Op {
 		return
 	}
-	if o.Status != qp.StatusOK {
+	switch {
+	case o.Status != qp.StatusOK:
 		l.failed[o.Name()+" "+o.Status.String()]++
+		return
+	case o.Guess && !l.guesses:
+		l.failed[o.Name()+" guessed (--guesses counts them)"]++
 		return
 	}
 	k := groupKey{size: -1}
@@ -326,7 +335,10 @@ func (l *Latencies) WriteSlowest(w io.Writer, ascii bool) error {
 			answer = "#" + strconv.Itoa(o.Answer)
 		}
 		note := ""
-		if o.Retrans {
+		switch {
+		case o.Guess:
+			note = "guess"
+		case o.Retrans:
 			note = "retransmitted"
 		}
 		cells = append(cells, []string{ns(o.Latency), o.Name(), strconv.Itoa(o.number), strconv.FormatUint(o.Size, 10), "#" + strconv.Itoa(o.Request),

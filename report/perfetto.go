@@ -139,6 +139,9 @@ func (p *Perfetto) Write(w io.Writer) error {
 			o.uint("frame", x.Start.Frame)
 			o.uint("end_frame", x.End.Frame)
 			o.word("measure", x.Measure.String())
+			if x.Guess {
+				o.bool("guess", true)
+			}
 			o.close()
 		})
 		if x.Depth == 0 {

@@ -342,7 +342,7 @@ func (t *Text) Event(e *qp.Event) {
 		t.b = append(t.b, "-- "...)
 	}
 	switch e.Kind {
-	case "tcp_gap", "skipped":
+	case "tcp_gap", "skipped", "capture_drop":
 		t.b = append(t.b, "~~~~ "...)
 	}
 	t.safe(strings.ReplaceAll(e.Kind, "_", " "))

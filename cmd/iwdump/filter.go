@@ -75,7 +75,8 @@ func fields() (types.Map, map[string]any, error) {
 		}
 	}
 	for record, def := range schema.Defs {
-		if record == "capture" || record == "summary" {
+		switch record {
+		case "capture", "summary", "interval", "interface":
 			continue
 		}
 		for name, p := range def.Properties {

@@ -27,6 +27,7 @@ type latencyOptions struct {
 	json     bool
 	plot     string
 	hdr      string
+	guesses  bool
 }
 
 func latencyCommand() *cobra.Command {
@@ -59,6 +60,7 @@ first octet of its request to the last of its reply. Percentiles are those of an
 	f.BoolVar(&o.json, "json", false, "print JSON Lines (see 'iwdump schema')")
 	f.StringVar(&o.plot, "plot", "", "draw histogram and CDF to this file, .svg or .png")
 	f.StringVar(&o.hdr, "hdr", "", "write an HdrHistogram log to this file")
+	f.BoolVar(&o.guesses, "guesses", false, "count operations too whose answer may be that of another request, as packets are missing")
 	o.input.flags(cmd)
 	return cmd
 }
@@ -85,6 +87,9 @@ func (o *latencyOptions) run(cmd *cobra.Command, files []string) error {
 		}
 	}
 	l := report.NewLatencies(by, int64(o.interval), o.slowest)
+	if o.guesses {
+		l.CountGuesses()
+	}
 	stats, readErr := o.decode(cmd, files, l, decode.Options{Operations: true, Begin: func(_ []capture.LinkType, first int64) { l.Begin(first) }})
 	if o.plot != "" && len(l.Groups()) > 0 {
 		if err := writeFile(o.plot, func(w io.Writer) error { return l.WritePlot(w, format) }); err != nil {

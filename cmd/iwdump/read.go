@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/internal/decode"
@@ -53,7 +54,13 @@ Exit status: 0 all was read; 1 not all could be read (what could be was shown);
 		Args: needFiles,
 		RunE: func(cmd *cobra.Command, files []string) error { return o.run(cmd, files) },
 	}
-	f := cmd.Flags()
+	o.show(cmd.Flags())
+	o.input.flags(cmd)
+	return cmd
+}
+
+// show adds the flags that say what is shown.
+func (o *readOptions) show(f *pflag.FlagSet) {
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show every header field below each message")
 	f.BoolVarP(&o.dump, "hex", "x", false, "show the payload of each message in hex")
 	f.BoolVar(&o.fpdus, "fpdus", false, "show each FPDU too")
@@ -61,8 +68,6 @@ Exit status: 0 all was read; 1 not all could be read (what could be was shown);
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show the summary alone")
 	f.IntVarP(&o.count, "count", "c", 0, "stop after so many messages")
 	f.StringVarP(&o.time, "time", "t", "r", "times: r relative to the first frame, a absolute, ad with date, d since the line before, e epoch")
-	o.input.flags(cmd)
-	return cmd
 }
 
 func needFiles(_ *cobra.Command, args []string) error {

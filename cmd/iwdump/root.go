@@ -62,6 +62,6 @@ packets, or hold only headers.`),
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().String("color", "auto", "when to use colours: auto, always or never")
-	root.AddCommand(readCommand(), qpsCommand(), latencyCommand(), checkCommand(), timelineCommand(), nvmeCommand(), schemaCommand(), versionCommand())
+	root.AddCommand(readCommand(), liveCommand(), interfacesCommand(), qpsCommand(), latencyCommand(), checkCommand(), timelineCommand(), nvmeCommand(), schemaCommand(), versionCommand())
 	return root
 }

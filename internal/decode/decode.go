@@ -32,6 +32,9 @@ type Options struct {
 	// Stop is asked after each block, when its records have been handed out,
 	// whether to end; nil never ends.
 	Stop func() bool
+	// IdleTimeout is how long, in ns of the capture, a connection may be idle
+	// before it is ended, 0 for ever.
+	IdleTimeout int64
 }
 
 // Stats is what the whole capture amounts to.
@@ -47,6 +50,7 @@ type Stats struct {
 	Messages       uint64
 	FPDUs          uint64
 	CRCBad         uint64
+	Lost           uint64           // frames that a live source had no room for
 	Damage         []*capture.Error // in the order met
 }
 
@@ -116,7 +120,9 @@ func (r *run) block() (*capture.Block, error) {
 		}
 		b, err := r.src.Next()
 		if err == nil {
-			r.begin(b.Frames)
+			if len(b.Frames) > 0 {
+				r.begin(b.Frames)
+			}
 			return b, nil
 		}
 		var damage *capture.Error
@@ -198,6 +204,13 @@ func (r *run) single() (Stats, error) {
 		if b == nil {
 			failed = err
 			break
+		}
+		if e := r.lost(b); e != nil {
+			w.lose(e.At.Time, b.Lost)
+			r.out.Event(e)
+		}
+		if at, ok := r.idle(b); ok {
+			w.asm.Tick(at)
 		}
 		for i := range b.Frames {
 			f := &b.Frames[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/packet"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/reassembly"
 )
 
@@ -25,6 +26,7 @@ type item struct {
 	kind itemKind
 	seg  int32 // of the job, with aSegment
 	at   reassembly.Stamp
+	lost uint64 // with aLoss
 }
 
 type itemKind uint8
@@ -33,6 +35,7 @@ const (
 	aSegment itemKind = iota
 	aTick             // the time of the capture
 	anAge             // a generation of its memory begins
+	aLoss             // the source lost frames
 )
 
 // A job is a block on its way: its parts are done when wg says so.
@@ -40,6 +43,7 @@ type job struct {
 	block *capture.Block // nil behind the last
 	end   uint64         // octets of the capture up to its end
 	last  int64          // time of its last frame so far
+	lost  *qp.Event      // what was lost in front of it, nil for nothing
 	segs  []packet.Segment
 	parts []part
 	wg    sync.WaitGroup
@@ -97,6 +101,12 @@ func (r *run) parallel() (Stats, error) {
 
 // spread gives each worker its segments of a block.
 func (r *run) spread(b *capture.Block, j *job, s *spreader) {
+	if j.lost = r.lost(b); j.lost != nil {
+		j.tell(item{kind: aLoss, at: reassembly.Stamp(j.lost.At), lost: b.Lost})
+	}
+	if at, ok := r.idle(b); ok {
+		j.tell(item{kind: aTick, at: at})
+	}
 	if len(j.segs) < len(b.Frames) {
 		j.segs = make([]packet.Segment, len(b.Frames))
 	}
@@ -148,6 +158,8 @@ func (w *worker) work(i int, queue <-chan *job) {
 				w.asm.Tick(it.at)
 			case anAge:
 				w.asm.Expire()
+			case aLoss:
+				w.lose(it.at.Time, it.lost)
 			}
 		}
 		j.wg.Done()
@@ -161,6 +173,10 @@ func (r *run) merge(jobs <-chan *job, pool *sync.Pool) {
 		j.wg.Wait()
 		if j.block != nil {
 			r.kept.add(j.block, j.end)
+		}
+		if j.lost != nil {
+			r.out.Event(j.lost)
+			j.lost = nil
 		}
 		for {
 			first := -1

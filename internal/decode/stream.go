@@ -28,6 +28,7 @@ type worker struct {
 	memory ddp.Memory
 	// captureEnd is the time of the last frame, while what is left is flushed.
 	captureEnd int64
+	loss       loss // what the source lost last
 	fpdu       qp.FPDU
 	seg        ddp.Segment
 	chunk      mpa.Chunk
@@ -35,7 +36,7 @@ type worker struct {
 
 func newWorker(sink qp.Sink, o Options) *worker {
 	w := &worker{o: o, sink: sink}
-	w.asm = reassembly.New(reassembly.Config{}, w.open)
+	w.asm = reassembly.New(reassembly.Config{IdleTimeout: o.IdleTimeout}, w.open)
 	w.asm.Expire() // the first generation begins
 	return w
 }
@@ -161,9 +162,11 @@ var gapNames = [...]string{reassembly.GapLost: "lost", reassembly.GapCut: "cut",
 func (s *stream) Gap(side reassembly.Side, g *reassembly.Gap) {
 	s.start(side, g.Seq)
 	if g.Cause != reassembly.GapCut {
-		s.event(qp.Side(side), qp.Event{Severity: qp.Warning, Kind: "tcp_gap", At: mpa.Stamp(g.Stamp),
+		e := qp.Event{Severity: qp.Warning, Kind: "tcp_gap", At: mpa.Stamp(g.Stamp),
 			Detail: fmt.Sprintf("%d octets from TCP sequence number %d on are missing: %s", g.Len, g.Seq, gapCauses[g.Cause]),
-			Fields: []qp.Field{{Name: "tcp_seq", Num: int64(g.Seq)}, {Name: "length", Num: int64(g.Len)}, {Name: "cause", Text: gapNames[g.Cause]}}})
+			Fields: []qp.Field{{Name: "tcp_seq", Num: int64(g.Seq)}, {Name: "length", Num: int64(g.Len)}, {Name: "cause", Text: gapNames[g.Cause]}}}
+		s.w.loss.blame(&e)
+		s.event(qp.Side(side), e)
 	}
 	s.mpa.Skip(mpa.Side(side), g.Len, mpa.Stamp(g.Stamp), g.Cause == reassembly.GapCut)
 }
