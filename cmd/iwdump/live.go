@@ -11,9 +11,9 @@ import (
 
 	"github.com/iwdump/iwdump/capture/live"
 	"github.com/iwdump/iwdump/internal/decode"
-	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/internal/metrics"
 	"github.com/iwdump/iwdump/internal/netdev"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
 )
 
