@@ -29,9 +29,20 @@ type Options struct {
 	// that it is the first of them.
 	Upper      []ulp.Protocol
 	ForceUpper bool
+	// Describe is how much is said of each message that is of an upper layer.
+	Describe Describe
 	// UpperMemory is shared with other QPs; nil is one of its own.
 	UpperMemory *UpperMemory
 }
+
+// Describe is how much is said of a message.
+type Describe uint8
+
+const (
+	DescribeAll  Describe = iota
+	DescribeText          // no fields
+	DescribeNone
+)
 
 // A QP is one QP pair. It is for one goroutine.
 type QP struct {

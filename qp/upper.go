@@ -40,7 +40,7 @@ type upper struct {
 	open   uint64
 
 	holding  bool // a message is being looked at, and not handed out yet
-	commands []*ulp.Command
+	commands []ulp.Command
 	events   []ulp.Event
 }
 
@@ -53,7 +53,7 @@ type UpperMemory struct {
 }
 
 func newUpper(q *QP, protocols []ulp.Protocol, forced bool) *upper {
-	u := &upper{q: q, wants: q.o.Messages}
+	u := &upper{q: q, wants: q.o.Messages && q.o.Describe != DescribeNone}
 	u.stream = ulp.NewStream(u, ulp.Config{Protocols: protocols, Forced: forced, Ports: [2]uint16{q.c.Ends[0].Port(), q.c.Ends[1].Port()}})
 	return u
 }
@@ -69,6 +69,7 @@ func (u *upper) see(x *Message) {
 	if u.wants {
 		d = &now.d
 		d.Reset()
+		d.Fields.Off = u.q.o.Describe == DescribeText
 	}
 	u.holding = u.wants
 	if s := x.Startup; s != nil {
@@ -99,20 +100,24 @@ func (u *upper) see(x *Message) {
 // flush hands out what was held.
 func (u *upper) flush() {
 	u.holding = false
-	for _, c := range u.commands {
-		u.hand(c)
+	for i := range u.commands {
+		u.hand(&u.commands[i])
 	}
 	for i := range u.events {
 		u.tell(&u.events[i])
 	}
-	clear(u.commands)
 	u.commands, u.events = u.commands[:0], u.events[:0]
 }
 
 // Command takes a command that is over.
 func (u *upper) Command(c *ulp.Command) {
 	if u.holding {
-		u.commands = append(u.commands, c.Clone())
+		if n := len(u.commands); n < cap(u.commands) {
+			u.commands = u.commands[:n+1] // with the memory that it had
+		} else {
+			u.commands = append(u.commands, ulp.Command{})
+		}
+		c.CopyTo(&u.commands[len(u.commands)-1])
 		return
 	}
 	u.hand(c)

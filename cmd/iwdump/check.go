@@ -59,7 +59,7 @@ func (o *checkOptions) run(cmd *cobra.Command, files []string) error {
 		}
 	}
 	c := finding.New()
-	stats, readErr := o.decode(cmd, files, c, decode.Options{Messages: true, Operations: true})
+	stats, readErr := o.decode(cmd, files, c, decode.Options{Messages: true, Operations: true, Describe: qp.DescribeNone})
 	c.Damage(stats.Damage)
 	found := c.Findings(least)
 	var err error

@@ -59,6 +59,7 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	o.Upper = in.upperLayers
 	if in.only != nil {
 		in.only.sink = sink
+		o.Describe = qp.DescribeAll // it may ask for any field
 		sink = in.only
 	}
 	in.sel.sink = sink

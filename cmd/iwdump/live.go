@@ -13,6 +13,7 @@ import (
 	"github.com/iwdump/iwdump/internal/decode"
 	"github.com/iwdump/iwdump/internal/metrics"
 	"github.com/iwdump/iwdump/internal/netdev"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
 )
 
@@ -178,6 +179,13 @@ func (o *liveOptions) decodeOptions() decode.Options {
 		NoRecovery:  o.startups,
 		IdleTimeout: int64(o.idle),
 		Upper:       o.upperLayers,
+	}
+	switch {
+	case o.only != nil: // it may ask for any field
+	case o.quiet:
+		d.Describe = qp.DescribeNone
+	case !o.json && !o.verbose:
+		d.Describe = qp.DescribeText
 	}
 	if o.dump {
 		d.KeepPayload = keepDump

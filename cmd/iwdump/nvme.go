@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
 )
 
@@ -42,7 +43,7 @@ func (o *nvmeOptions) run(cmd *cobra.Command, files []string) error {
 	}
 	n := report.NewNVMe()
 	// With messages, so that QPs have the numbers that read gives them.
-	stats, readErr := o.decode(cmd, files, n, decode.Options{Messages: true, Operations: true})
+	stats, readErr := o.decode(cmd, files, n, decode.Options{Messages: true, Operations: true, Describe: qp.DescribeNone})
 	write := func() error { return n.Write(cmd.OutOrStdout(), asciiOnly()) }
 	if o.json {
 		write = func() error { return n.WriteJSON(cmd.OutOrStdout()) }

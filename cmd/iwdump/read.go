@@ -104,6 +104,9 @@ func (o *readOptions) run(cmd *cobra.Command, files []string) error {
 	case o.quiet:
 		return o.printOverview(cmd, files, d)
 	}
+	if !o.verbose {
+		d.Describe = qp.DescribeText
+	}
 	t := report.NewText(cmd.OutOrStdout(), report.TextOptions{Time: format, Color: color, ASCII: asciiOnly(), Tree: o.verbose, Dump: o.dump, FPDUs: o.fpdus})
 	d.Begin = func(_ []capture.LinkType, first int64) { t.Start(first) }
 	// What a block brought is shown before the next is waited for: the input

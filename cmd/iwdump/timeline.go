@@ -10,6 +10,7 @@ import (
 
 	"github.com/iwdump/iwdump/capture"
 	"github.com/iwdump/iwdump/internal/decode"
+	"github.com/iwdump/iwdump/qp"
 	"github.com/iwdump/iwdump/report"
 )
 
@@ -66,7 +67,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, files []string) error {
 	}
 	if o.perfetto != "" {
 		p := report.NewPerfetto(o.limit)
-		stats, err := o.decode(cmd, files, p, decode.Options{Messages: true, Operations: true, Begin: func(_ []capture.LinkType, first int64) { p.Begin(first) }})
+		stats, err := o.decode(cmd, files, p, decode.Options{Messages: true, Operations: true, Describe: qp.DescribeNone, Begin: func(_ []capture.LinkType, first int64) { p.Begin(first) }})
 		if err := writeFile(o.perfetto, p.Write); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (o *timelineOptions) run(cmd *cobra.Command, files []string) error {
 		return o.damage(&stats, err)
 	}
 	l := report.NewLadder(o.limit)
-	stats, err := o.decode(cmd, files, l, decode.Options{Messages: true, Begin: func(_ []capture.LinkType, first int64) { l.Begin(first) }})
+	stats, err := o.decode(cmd, files, l, decode.Options{Messages: true, Describe: qp.DescribeText, Begin: func(_ []capture.LinkType, first int64) { l.Begin(first) }})
 	if o.svg != "" {
 		if err := writeFile(o.svg, func(w io.Writer) error { return l.WriteSVG(w, o.full) }); err != nil {
 			return err

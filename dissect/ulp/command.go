@@ -1,8 +1,6 @@
 package ulp
 
 import (
-	"slices"
-
 	"github.com/iwdump/iwdump/dissect/mpa"
 	"github.com/iwdump/iwdump/dissect/rdmap"
 )
@@ -76,10 +74,17 @@ func (c *Command) Split() Split {
 
 // Clone returns a copy that shares no memory.
 func (c *Command) Clone() *Command {
-	d := *c
-	d.Parts = slices.Clone(c.Parts)
-	d.Fields = c.Fields.Clone()
-	return &d
+	d := new(Command)
+	c.CopyTo(d)
+	return d
+}
+
+// CopyTo makes d a copy that shares no memory, in the memory that d has.
+func (c *Command) CopyTo(d *Command) {
+	parts, list := d.Parts[:0], d.Fields.List[:0]
+	*d = *c
+	d.Parts = append(parts, c.Parts...)
+	d.Fields.List = append(list, c.Fields.List...)
 }
 
 // A Severity of an Event.

@@ -37,6 +37,11 @@ func (d *Description) Sayf(format string, a ...any) { d.Text = fmt.Appendf(d.Tex
 // Say appends to Text.
 func (d *Description) Say(s string) { d.Text = append(d.Text, s...) }
 
+// SayNum appends s and a number to Text.
+func (d *Description) SayNum(s string, v uint64) {
+	d.Text = strconv.AppendUint(append(d.Text, s...), v, 10)
+}
+
 // Clone returns a copy that shares no memory.
 func (d *Description) Clone() *Description {
 	c := *d

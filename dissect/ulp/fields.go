@@ -61,6 +61,8 @@ func (f *Field) Value() string {
 // Fields is a list of fields, in order. What is nested follows what it is in.
 // Its zero value is empty. No more than maxFields are kept.
 type Fields struct {
+	// Off drops what is added, for those who do not want it.
+	Off   bool
 	List  []Field
 	depth uint8
 	spare Field // takes what there is no room for
@@ -74,7 +76,7 @@ const maxDepth = 8
 
 func (s *Fields) add(f Field) *Field {
 	f.Depth = s.depth
-	if len(s.List) >= maxFields {
+	if s.Off || len(s.List) >= maxFields {
 		s.spare = f
 		return &s.spare
 	}
@@ -151,5 +153,5 @@ func (s *Fields) Get(key string) *Field {
 
 // Clone returns a copy that shares no memory.
 func (s *Fields) Clone() Fields {
-	return Fields{List: append([]Field(nil), s.List...), depth: s.depth}
+	return Fields{Off: s.Off, List: append([]Field(nil), s.List...), depth: s.depth}
 }

@@ -14,6 +14,7 @@ const (
 	maxPending    = 4096 // commands outstanding
 	maxReads      = 4096 // Read Requests whose response has not come
 	maxBuffers    = 64   // buffers of one command that are joined
+	maxFree       = 256  // commands whose memory is kept for others
 	maxUnanswered = 16   // commands without an answer that are told one by one, of a side
 )
 
@@ -134,7 +135,7 @@ func (t *Tracker) drop(p *Pending) {
 		}
 		if len(l) == 0 {
 			delete(t.stags, b.STag)
-			if cap(l) > 0 && len(t.lists) < maxPending {
+			if cap(l) > 0 && len(t.lists) < maxFree {
 				t.lists = append(t.lists, l)
 			}
 		} else {
@@ -160,7 +161,7 @@ func (t *Tracker) tidy(s Side) {
 	for _, p := range o {
 		if p.open {
 			kept = append(kept, p)
-		} else if len(t.free) < maxPending {
+		} else if len(t.free) < maxFree {
 			t.free = append(t.free, p)
 		}
 	}

@@ -24,6 +24,7 @@ type Options struct {
 	KeepPayload int  // octets of each message's payload to hand out
 	NoRecovery  bool // leave streams whose startup was not seen alone
 	Upper       Upper
+	Describe    qp.Describe // of messages of an upper layer
 	// Begin is called once, before the first record, with the link types of
 	// the first frames and the time of the first; with nothing where there is
 	// no frame. It may be nil.

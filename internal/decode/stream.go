@@ -286,7 +286,7 @@ func (s *stream) recognised() {
 	}
 	s.conn = c
 	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations,
-		Upper: s.w.o.Upper.protocols, ForceUpper: s.w.o.Upper.forced, UpperMemory: &s.w.upper})
+		Upper: s.w.o.Upper.protocols, ForceUpper: s.w.o.Upper.forced, Describe: s.w.o.Describe, UpperMemory: &s.w.upper})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
 			s.qp.SetSYN(qp.Side(side), mpa.Stamp(at))

@@ -125,6 +125,12 @@ func TestUpperRecognised(t *testing.T) {
 			}
 		case c.texts+len(c.list) > 0:
 			t.Errorf("%s: %d messages and %d commands are said to be of an upper layer", short, c.texts, len(c.list))
+		default:
+			late := upper(t, name, "auto", func(f *capture.Frame) bool { return f.Number > 12 })
+			short := upper(t, name, "auto", func(f *capture.Frame) bool { f.Data = f.Data[:min(len(f.Data), 128)]; return true })
+			if n := late.texts + len(late.list) + short.texts + len(short.list); n > 0 {
+				t.Errorf("%s, from the middle or cut: %d messages and commands are said to be of an upper layer", name, n)
+			}
 		}
 	}
 	if seen != len(carried) {

@@ -138,9 +138,9 @@ func (m *Metrics) FPDU(*qp.FPDU) {}
 
 // Operation takes an operation.
 func (m *Metrics) Operation(o *qp.Operation) {
-	m.operations.WithLabelValues(o.Kind.String(), o.Status.String()).Inc()
+	m.operations.WithLabelValues(o.Name(), o.Status.String()).Inc()
 	if o.Status == qp.StatusOK {
-		m.latency.WithLabelValues(o.Kind.String()).Observe(float64(o.Latency) / 1e9)
+		m.latency.WithLabelValues(o.Name()).Observe(float64(o.Latency) / 1e9)
 	}
 	if c := m.see(o.Conn); c.labels != nil {
 		m.qpOperations.WithLabelValues(c.labels...).Inc()

@@ -148,7 +148,9 @@ func (k *Decoder) moved(m *ulp.Message, d *ulp.Description) {
 	if d == nil {
 		return
 	}
-	d.Sayf("%s data cid %d", title(p), p.ID)
+	d.Say("NVMe ")
+	d.Say(title(p))
+	d.SayNum(" data cid ", p.ID)
 	if m.Op != rdmap.OpReadRequest {
 		d.Fields.Uint("request_n", "Of message", uint64(c.Request))
 	} else {
@@ -159,7 +161,7 @@ func (k *Decoder) moved(m *ulp.Message, d *ulp.Description) {
 
 func title(p *ulp.Pending) string {
 	c := Command{Opcode: uint8(p.State & stateOpcode), NSID: uint32(p.State & stateFCType >> 8)}
-	return "NVMe " + c.Title(p.State&stateAdmin != 0)
+	return c.Title(p.State&stateAdmin != 0)
 }
 
 func (k *Decoder) connectData(b []byte) {

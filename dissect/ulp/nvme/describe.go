@@ -2,6 +2,7 @@ package nvme
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/iwdump/iwdump/dissect/ulp"
 )
@@ -32,7 +33,8 @@ func (k *Decoder) result(f *ulp.Fields, c *Completion, p *ulp.Pending) {
 
 // describe says what a command is.
 func (k *Decoder) describe(d *ulp.Description, m *ulp.Message, c *Command, o opcode, whole bool) {
-	d.Sayf("NVMe %s", o.title)
+	d.Say("NVMe ")
+	d.Say(o.title)
 	f := &d.Fields
 	op := f.Hex("opcode", "Opcode", uint64(c.Opcode), 2).In(0, 1)
 	if c.Fabrics() {
@@ -55,7 +57,13 @@ func (k *Decoder) describe(d *ulp.Description, m *ulp.Message, c *Command, o opc
 		sayNSID(d, c.NSID)
 		f.Uint("nsid", "Namespace", uint64(c.NSID)).In(4, 4)
 		if o.lba && whole {
-			d.Sayf(" lba 0x%x %s", c.SLBA(), plural(c.Blocks(), "block"))
+			d.Say(" lba 0x")
+			d.Text = strconv.AppendUint(d.Text, c.SLBA(), 16)
+			if d.SayNum(" ", uint64(c.Blocks())); c.Blocks() == 1 {
+				d.Say(" block")
+			} else {
+				d.Say(" blocks")
+			}
 			f.Uint("slba", "Starting LBA", c.SLBA()).In(40, 8)
 			f.Uint("blocks", "Logical blocks", uint64(c.Blocks())).In(48, 2)
 			control := c.CDW[2] >> 16
@@ -71,7 +79,7 @@ func (k *Decoder) describe(d *ulp.Description, m *ulp.Message, c *Command, o opc
 			}
 		}
 	}
-	d.Sayf(" cid %d", c.CID)
+	d.SayNum(" cid ", uint64(c.CID))
 	k.describeSGL(d, c)
 	if whole {
 		for i, w := range c.CDW {
@@ -93,7 +101,7 @@ func sayNSID(d *ulp.Description, nsid uint32) {
 		d.Say(" all namespaces")
 		return
 	}
-	d.Sayf(" nsid %d", nsid)
+	d.SayNum(" nsid ", uint64(nsid))
 }
 
 func plural(n int, what string) string {
@@ -105,6 +113,12 @@ func plural(n int, what string) string {
 
 func (k *Decoder) describeSGL(d *ulp.Description, c *Command) {
 	s, f := &c.SGL, &d.Fields
+	if s.InCapsule() && s.Length > 0 {
+		d.Sayf(", %s in the capsule", plural(int(s.Length), "octet"))
+	}
+	if f.Off {
+		return
+	}
 	f.Open("sgl", "SGL").In(24, SGLLen)
 	f.Hex("id", "Identifier", uint64(s.ID), 2).In(39, 1).As(s.Type())
 	switch {
@@ -121,9 +135,6 @@ func (k *Decoder) describeSGL(d *ulp.Description, c *Command) {
 		f.Uint("length", "Length", uint64(s.Length)).In(32, 4)
 	}
 	f.Close()
-	if s.InCapsule() && s.Length > 0 {
-		d.Sayf(", %s in the capsule", plural(int(s.Length), "octet"))
-	}
 }
 
 func (k *Decoder) describeFabrics(d *ulp.Description, m *ulp.Message, c *Command, o opcode) {
@@ -212,7 +223,7 @@ func (k *Decoder) describeCompletion(d *ulp.Description, c *Completion, p *ulp.P
 	if d == nil {
 		return
 	}
-	what, fabrics := "NVMe completion", false
+	what, fabrics := "completion", false
 	f := &d.Fields
 	if p != nil {
 		d.Command = p.Command.Name
@@ -221,8 +232,9 @@ func (k *Decoder) describeCompletion(d *ulp.Description, c *Completion, p *ulp.P
 		f.Uint("request_n", "Answers message", uint64(p.Command.Request))
 	}
 	status := c.Status.For(fabrics)
+	d.Say("NVMe ")
 	if d.Say(what); c.Status.OK() && p != nil {
-		d.Sayf(" done cid %d", c.CID)
+		d.SayNum(" done cid ", uint64(c.CID))
 	} else {
 		d.Sayf(" cid %d: %s", c.CID, status)
 	}
