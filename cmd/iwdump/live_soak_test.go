@@ -112,13 +112,13 @@ func heap() uint64 {
 	return s.HeapAlloc
 }
 
-// Two simulated hours of connections that never end do not add to the memory,
+// Connections that never end, for an hour of simulated time, do not add to the memory,
 // whatever watches them.
 func TestSoak(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		f := newFlood(t)
 		f.now = 1_700_000_000e9
-		f.end = f.now + int64(2*time.Hour)
+		f.end = f.now + int64(61*time.Minute)
 		f.step = 500e6
 		begin := f.now
 		var open []int
@@ -142,8 +142,8 @@ func TestSoak(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%d workers: %d frames, %d connections, %d QPs; open QPs %v; heap %v", workers, stats.Frames, stats.TCPConnections, stats.QPs, open, sizes)
-		// The first is when it has settled: connections are evicted as fast
-		// as they come.
+		// The first is taken when connections are evicted as fast as they
+		// come.
 		for i := range sizes {
 			if sizes[i] > sizes[0]+sizes[0]/5+4<<20 {
 				t.Errorf("%d workers: heap %v", workers, sizes)
@@ -155,7 +155,7 @@ func TestSoak(t *testing.T) {
 				break
 			}
 		}
-		if want := uint64(f.count); stats.TCPConnections != want || len(sizes) < 10 {
+		if want := uint64(f.count); stats.TCPConnections != want || len(sizes) < 6 {
 			t.Errorf("%d connections of %d, %d sizes", stats.TCPConnections, want, len(sizes))
 		}
 	}

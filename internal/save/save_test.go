@@ -171,10 +171,16 @@ func TestHold(t *testing.T) {
 		t.Errorf("%v", written)
 	}
 	// More than is held for one, and for all.
-	for port := uint16(100); port < 200; port++ {
-		for range 5000 {
-			send(port, ack, 1000)
+	for port := uint16(100); port < 125; port++ {
+		for range 400 {
+			send(port, ack, 9000)
 		}
+	}
+	for range 600 {
+		send(150, ack, 9000)
+	}
+	if h.decided.Len() < 8 {
+		t.Errorf("%d connections are given up", h.decided.Len())
 	}
 	if len(written) > 0 {
 		t.Errorf("%v", written)
