@@ -231,6 +231,12 @@ func (c *Collector) Event(e *qp.Event) {
 		} else {
 			add("retransmission")
 		}
+	case "tcp_stall":
+		if f := add("stall"); f.Count == 1 {
+			f.Severity = e.Severity
+		} else if e.Severity > f.Severity {
+			f.Severity, f.Frame, f.Detail = e.Severity, e.At.Frame, e.Detail
+		}
 	case "tcp_bad_checksum":
 		add("bad-checksum")
 	case "tcp_overlap_conflict":

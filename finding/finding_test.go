@@ -44,19 +44,19 @@ var inCaptures = map[string][]string{
 	"param-crc-strict-reject": {"error connection-rejected"},
 	"param-gso-rping":         {"info fpdu-above-mss", "info reserved-flags", "info retransmission"},
 	// Links with loss, disorder and bit errors.
-	"netem-all":      {"info retransmission", "info slow-operations", "warning retransmission-timeout"},
+	"netem-all":      {"info retransmission", "info slow-operations", "info stall", "warning retransmission-timeout"},
 	"netem-corrupt":  {"info retransmission", "info slow-operations", "warning bad-checksum"},
-	"netem-in-loss2": {"info retransmission", "info slow-operations", "info syn-retry", "warning retransmission-timeout"},
-	"netem-reorder":  {"info delayed-ack", "info retransmission", "info slow-operations"},
+	"netem-in-loss2": {"info retransmission", "info slow-operations", "info stall", "info syn-retry", "warning retransmission-timeout"},
+	"netem-reorder":  {"info delayed-ack", "info retransmission", "info slow-operations", "info stall"},
 	// Clean, on slow machines.
 	"nfs-rdma-v3":       {"info command-failed", "info delayed-ack", "info retransmission"},
 	"nfs-rdma-v42":      {"info delayed-ack", "info retransmission"},
 	"nvme-rdma-write4k": {"info delayed-ack", "info retransmission"},
-	"read-bw-q4-s8192":  {"info delayed-ack", "info retransmission"},
-	"read-lat-s64":      {"info slow-operations", "warning retransmission-timeout"},    // 205 ms and more, as tshark says
-	"send-bw-s1-t64":    {"info delayed-ack", "info retransmission", "info unaligned"}, // dozens of FPDUs a segment
-	"send-lat-s64":      {"info delayed-ack", "info retransmission", "warning retransmission-timeout"},
-	"write-lat-s1001":   {"info retransmission", "warning retransmission-timeout"},
+	"read-bw-q4-s8192":  {"info delayed-ack", "info retransmission", "info stall"},
+	"read-lat-s64":      {"info slow-operations", "info stall", "warning retransmission-timeout"}, // 205 ms and more, as tshark says
+	"send-bw-s1-t64":    {"info delayed-ack", "info retransmission", "info unaligned"},            // dozens of FPDUs a segment
+	"send-lat-s64":      {"info delayed-ack", "info retransmission", "info stall", "warning retransmission-timeout"},
+	"write-lat-s1001":   {"info retransmission", "info stall", "warning retransmission-timeout"},
 	"smbdirect":         {"info delayed-ack", "warning command-failed"}, // the share that is to be mounted is not there
 	"smbdirect-rw":      {"warning command-failed"},
 	"snap128-rping":     {"info headers-only"},

@@ -65,6 +65,8 @@ var Kinds = byID(append([]Kind{
 		"A few do no harm; see the share, and whether they come in bursts."},
 	{"bad-checksum", qp.Warning, "Segments with a wrong TCP checksum: they were damaged on the way and thrown away by the receiver.",
 		"Look at the error counters of cables, optics and ports between the sender and the capture."},
+	{"stall", qp.Warning, "Nothing was sent or acknowledged on a connection for 200 ms or more while operations waited.",
+		"See what ends the stall: a retransmission (loss), a window that opens (a slow receiver), or an answer (a busy responder)."},
 	{"overlap-conflict", qp.Warning, "Octets were sent twice with different content.",
 		"A middlebox, an attack, or a capture that joins two connections: look at both copies."},
 	{"syn-retry", qp.Info, "The SYN had to be sent again.",

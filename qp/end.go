@@ -131,6 +131,7 @@ func (q *QP) closes(e *Ending) {
 
 // End takes the end of the connection, or of the capture. It is the last call.
 func (q *QP) End(e *Ending) {
+	q.moved(0, e.At)
 	for i := range q.sides {
 		for k := range q.sides[i].early.n {
 			q.unasked(Side(i), q.sides[i].early.at(k))

@@ -46,20 +46,21 @@ const (
 
 // A QP is one QP pair. It is for one goroutine.
 type QP struct {
-	c     *Conn
-	sink  Sink
-	o     Options
-	roles [2]Role
-	sides [2]side
-	n     int // of the last message
-	synAt mpa.Stamp
-	syn   bool
-	msg   Message
-	op    Operation
-	ev    Event
-	sum   Summary
-	lats  [opKinds]*latency.Dist
-	upper *upper // nil where no upper layer is looked for
+	c       *Conn
+	sink    Sink
+	o       Options
+	roles   [2]Role
+	sides   [2]side
+	n       int // of the last message
+	synAt   mpa.Stamp
+	syn     bool
+	movedAt int64 // when something new was sent or acknowledged last, in ns
+	msg     Message
+	op      Operation
+	ev      Event
+	sum     Summary
+	lats    [opKinds]*latency.Dist
+	upper   *upper // nil where no upper layer is looked for
 
 	request, reply mpa.Startup // what Summary.Request and Reply point to
 	requestAt      Message     // the startup frame that opened, without its payload
@@ -159,6 +160,8 @@ func (q *QP) Lost(side Side) {
 // those of the two sides need not, where one of them had to be searched for
 // FPDUs.
 func (q *QP) Message(side Side, m *ddp.Message) {
+	q.moved(side, m.First)
+	q.movedAt = max(q.movedAt, m.Last.Time)
 	q.n++
 	s := &q.sides[side]
 	op := rdmap.OpOf(&m.Header)

@@ -141,6 +141,17 @@ func TestRules(t *testing.T) {
 			"error rdmap_violation: RDMA Read Response goes to 0x00000005+0x1, asked for at +0x0 (#5)",
 			"rdma_read #5-#6 failed: 100 ns by response, 8 octets, first 90, asking 10, service 90, answering 10, depth 1",
 		}},
+		{"a stall", func(b *bench) {
+			b.read(0, 100, 5, 0, 8)
+			b.response(1, 250_000_110, 5, 0, 8)
+			b.read(0, 1_250_000_100, 5, 0, 8) // nothing waits meanwhile
+			b.response(1, 2_250_000_110, 5, 0, 8)
+		}, []string{
+			"info tcp_stall: nothing moved for 250ms while 1 operation waited, the oldest RDMA Read Request #1",
+			"rdma_read #1-#2 ok: 250000010 ns by response, 8 octets, first 250000000, asking 10, service 250000000, answering 10, depth 1",
+			"warning tcp_stall: nothing moved for 1s while 1 operation waited, the oldest RDMA Read Request #3",
+			"rdma_read #3-#4 ok: 1000000010 ns by response, 8 octets, first 1000000000, asking 10, service 1000000000, answering 10, depth 1",
+		}},
 		{"out of turn", func(b *bench) {
 			b.read(0, 100, 5, 0, 8)
 			b.read(0, 101, 6, 0, 8)

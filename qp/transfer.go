@@ -54,7 +54,10 @@ func (q *QP) Ack(side Side, off uint64, at mpa.Stamp) {
 	sender := side.Other()
 	q.sides[side].seen = true
 	s := &q.sides[sender]
-	s.acked = max(s.acked, off)
+	if off > s.acked {
+		q.moved(side, at)
+		s.acked = off
+	}
 	n := 0
 	for ; n < s.transfers.n && s.transfers.at(n).end <= off; n++ {
 		q.acknowledged(sender, s.transfers.at(n), StatusOK, at)

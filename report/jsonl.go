@@ -13,7 +13,7 @@ import (
 // EventFields are the fields that events have besides those of all events, and
 // whether they are numbers.
 var EventFields = map[string]bool{"tcp_seq": true, "length": true, "cause": false, "found": false, "skipped": true, "fpduptr": true,
-	"expected": true, "crc_wire": false, "crc_calculated": false, "closed_ns": true, "after_ns": true, "depth": true, "limit": true, "request_n": true,
+	"expected": true, "crc_wire": false, "crc_calculated": false, "closed_ns": true, "stalled_ns": true, "waiting": true, "after_ns": true, "depth": true, "limit": true, "request_n": true,
 	"age_ns": true, "layer": true, "etype": true, "code": true, "blames_n": true, "stag": false,
 	"command": false, "value": true, "most": true, "wait_ns": true, "frames": true, "capture_drops": true}
 
