@@ -90,12 +90,15 @@ type Decoder struct {
 // set, all of it. A packet that came in fragments is that of the frame that
 // completes it.
 func (d *Decoder) Decode(f *capture.Frame, s *Segment) Kind {
-	switch k := decode(f, s); k {
+	k := decode(f, s)
+	if k == TCP {
+		return TCP
+	}
+	switch k {
 	case NotIP, NotTCP, Fragment, UnknownLink:
 		return d.dig(f, s)
-	default:
-		return k
 	}
+	return k
 }
 
 // decode takes a frame of the ordinary kinds apart.

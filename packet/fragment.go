@@ -181,10 +181,10 @@ func (r *fragments) add(f *capture.Frame) (whole capture.Frame, ok bool) {
 		return whole, false
 	}
 	fresh, agrees := p.missing(now)
-	if len(fresh) == 0 && agrees {
+	overlaps := len(fresh) != 1 || fresh[0].n != n
+	if len(fresh) == 0 && agrees && (h.key.version == 4 || p.holds(now)) {
 		return whole, false // seen before
 	}
-	overlaps := len(fresh) != 1 || fresh[0].n != n
 	if !agrees || overlaps && h.key.version == 6 || len(p.pieces)+len(fresh) > maxPieces {
 		r.spoil(p)
 		return whole, false
@@ -264,6 +264,11 @@ func (q *piece) end() int { return q.off + q.n }
 func (q *piece) part(lo, hi int) piece {
 	from, to := min(lo-q.off, len(q.data)), min(hi-q.off, len(q.data))
 	return piece{off: lo, n: hi - lo, data: q.data[from:to]}
+}
+
+// holds says whether there is a piece of the same extent.
+func (p *fragmented) holds(now piece) bool {
+	return slices.ContainsFunc(p.pieces, func(q piece) bool { return q.off == now.off && q.n == now.n })
 }
 
 // missing returns the parts of now that are not there yet, and whether the

@@ -249,7 +249,10 @@ func (g *digger) pppoe() {
 // ppp goes on behind a PPP header (RFC 1661, section 2; RFC 1662, section 3.1).
 func (g *digger) ppp() {
 	n := 0
-	if len(g.f.Data) >= 2 && g.f.Data[0] == 0xff && g.f.Data[1] == 3 { // address and control
+	if len(g.f.Data) >= 1 && g.f.Data[0] == 0xff { // address and control
+		if !g.has(2) {
+			return
+		}
 		n = 2
 	}
 	if !g.has(n + 1) {
