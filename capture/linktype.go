@@ -40,6 +40,9 @@ const (
 	LinkEPON         LinkType = 259 // Ethernet behind an EPON preamble
 	LinkMPacket      LinkType = 274 // Ethernet mPackets, with preamble
 	LinkSLL2         LinkType = 276 // Linux "cooked" capture, version 2
+
+	// LinkSnoopOther is any that only snoop files know. It is not in the registry.
+	LinkSnoopOther LinkType = 65535
 )
 
 // linkNames are the names of the registry without their LINKTYPE_.
@@ -106,6 +109,7 @@ var linkNames = map[LinkType]string{
 	283:              "IEEE802_15_4_TAP",
 	284:              "DSA_TAG_DSA",
 	285:              "DSA_TAG_EDSA",
+	LinkSnoopOther:   "SNOOP_OTHER",
 }
 
 // String returns the name of t in the registry, without its LINKTYPE_, or
