@@ -1,9 +1,9 @@
-// Package capture reads frames from packet captures: pcap and pcapng files,
-// plain or compressed, one or several, and standard input. It also appends
-// both formats.
+// Package capture reads frames from packet captures: pcap, pcapng and snoop
+// files, plain or compressed, one or several, and standard input. It also
+// appends pcap and pcapng.
 //
 // The formats are those of draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng
-// (https://ietf-opsawg-wg.github.io/draft-ietf-opsawg-pcap/). Compression
+// (https://ietf-opsawg-wg.github.io/draft-ietf-opsawg-pcap/) and, for snoop, RFC 1761. Compression
 // (gzip, zstd, lz4, xz) and format are recognised by content, never by name.
 //
 // Frames are handed out in blocks so that no frame is copied: a frame's octets

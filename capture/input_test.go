@@ -146,7 +146,7 @@ func TestNotACapture(t *testing.T) {
 		{"tar, compressed", gzipped(t, tar), "not a capture: it seems to be a tar archive; unpack it first"},
 		{"gzip twice", gzipped(t, gzipped(t, pcapFile(1))), "not a capture: it seems to be compressed twice (gzip inside); decompress it first"},
 		{"bzip2", []byte("BZh91AY&SY"), "not a capture: it seems to be bzip2 data; decompress it first"},
-		{"snoop", []byte("snoop\x00\x00\x00\x00\x00\x00\x02"), "not a capture: it seems to be a snoop capture; convert it to pcapng first"},
+		{"snoop", []byte("snoop\x00\x00\x00\x00\x00\x00\x01"), "not a capture: it seems to be a snoop capture of another version than 2; convert it to pcapng first"},
 		{"zeros", make([]byte, 1000), "not a capture: it begins with zeros"},
 		{"unknown", []byte{0xde, 0xad, 0xbe, 0xef, 0}, "not a capture that can be read here: it begins with de ad be ef"},
 	} {

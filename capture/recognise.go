@@ -38,6 +38,9 @@ func (r *reader) setFormat() bool {
 	} else if binary.LittleEndian.Uint32(magic[:]) == ngSection {
 		r.format = &pcapng{count: count, maxFrame: maxFrame}
 	}
+	if isSnoop(r.buf.data[:r.w]) {
+		r.format = &snoop{count: count, maxFrame: maxFrame}
+	}
 	return r.format != nil
 }
 
@@ -52,7 +55,7 @@ var signatures = []struct{ magic, is string }{
 	{"BZh", "bzip2 data; decompress it first"},
 	{"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it first"},
 	{"Rar!", "a RAR archive; unpack it first"},
-	{"snoop\x00\x00\x00", "a snoop capture; convert it to pcapng first"},
+	{magicSnoop, "a snoop capture of another version than 2; convert it to pcapng first"},
 	{"GMBU", "a Microsoft Network Monitor capture; convert it to pcapng first"},
 	{"RTSS", "a Microsoft Network Monitor capture; convert it to pcapng first"},
 	{"XCP\x00", "a NetXray capture; convert it to pcapng first"},

@@ -43,6 +43,13 @@ func (s *Segment) Checksum() Sum {
 	return SumBad
 }
 
+// HeaderSum is a sum over the TCP header as it was captured, options and
+// checksum included; never zero for one that is whole. Copies of one packet
+// have the same.
+func (s *Segment) HeaderSum() uint16 {
+	return fold(add(0, s.tcp[:max(len(s.tcp)-len(s.Payload), 0)]))
+}
+
 // add adds b to a one's complement sum (RFC 1071) of 64-bit words in
 // little-endian order, as if b were padded with zeros.
 func add(sum uint64, b []byte) uint64 {

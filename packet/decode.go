@@ -17,6 +17,7 @@ const (
 	Malformed               // headers that contradict themselves
 	CutShort                // the capture holds too little of the headers to tell
 	UnknownLink             // a link type that is not taken apart here
+	TooDeep                 // more headers around one another than anybody has use for
 )
 
 var kindNames = [...]string{
@@ -27,6 +28,7 @@ var kindNames = [...]string{
 	Malformed:   "malformed",
 	CutShort:    "headers cut short",
 	UnknownLink: "unknown link type",
+	TooDeep:     "too many headers",
 }
 
 func (k Kind) String() string {
@@ -46,10 +48,16 @@ const (
 	etherQinQ2 = 0x9200
 )
 
-// IP protocol numbers.
+// IP protocol numbers (https://www.iana.org/assignments/protocol-numbers).
 const (
 	protoHopByHop    = 0
+	protoIPv4        = 4
 	protoTCP         = 6
+	protoUDP         = 17
+	protoIPv6        = 41
+	protoGRE         = 47
+	protoEtherIP     = 97
+	protoMPLS        = 137
 	protoRouting     = 43
 	protoFragment    = 44
 	protoAH          = 51
@@ -71,11 +79,30 @@ const (
 	maxJumbo = 1 << 20
 )
 
-// A Decoder takes frames apart. The zero value is ready for use.
-type Decoder struct{}
+// A Decoder takes frames apart, in the order of the capture. It remembers
+// fragments of IP packets, within limits, until it can put them together. The
+// zero value is ready for use.
+type Decoder struct {
+	fragments fragments
+}
 
-// Decode takes f apart. Only where it returns TCP is s set, all of it.
+// Decode takes f apart, and looks into tunnels. Only where it returns TCP is s
+// set, all of it. A packet that came in fragments is that of the frame that
+// completes it.
 func (d *Decoder) Decode(f *capture.Frame, s *Segment) Kind {
+	k := decode(f, s)
+	if k == TCP {
+		return TCP
+	}
+	switch k {
+	case NotIP, NotTCP, Fragment, UnknownLink:
+		return d.dig(f, s)
+	}
+	return k
+}
+
+// decode takes a frame of the ordinary kinds apart.
+func decode(f *capture.Frame, s *Segment) Kind {
 	b := f.Data
 	if f.Link == capture.LinkEthernet {
 		if len(b) < 14 {

@@ -281,7 +281,7 @@ func TestKinds(t *testing.T) {
 		{"half an Ethernet header", capture.LinkEthernet, mac, packet.Malformed},
 		{"half a VLAN tag", capture.LinkEthernet, join(mac, []byte{0x81, 0, 0}), packet.Malformed},
 		{"half an IPv4 header", capture.LinkEthernet, packet4Ether()[:30], packet.Malformed},
-		{"ppp", 9, make([]byte, 60), packet.UnknownLink},
+		{"USB", 189, make([]byte, 60), packet.UnknownLink},
 	} {
 		if _, k := decode(frame(c.link, c.data)); k != c.want {
 			t.Errorf("%s: %v, want %v", c.name, k, c.want)

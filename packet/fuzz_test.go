@@ -16,6 +16,9 @@ func FuzzDecode(f *testing.F) {
 	add(capture.LinkSLL2, join([]byte{0x86, 0xdd}, make([]byte, 18), packet6))
 	add(capture.LinkNull, join([]byte{0, 0, 0, 30}, packet6))
 	add(capture.LinkRaw, ipv6(0, []byte{60, 0, 0, 0, 0, 0, 0, 0, 44, 0, 0, 0, 0, 0, 0, 0, 51, 0, 0, 0, 0, 0, 0, 0, 6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, segment))
+	for _, c := range clothes {
+		add(c.link, c.data)
+	}
 	add(capture.LinkRaw, ipv4Options(6, make([]byte, 40), tcpHeader(2, []byte{2, 4, 1, 1, 3, 3, 1, 0}), payload))
 	f.Fuzz(func(t *testing.T, link uint16, wire int, data []byte) {
 		frame := capture.Frame{Data: data, Len: max(wire, len(data)), Link: capture.LinkType(link)}
@@ -32,7 +35,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d of %d octets", len(s.Payload), s.Len)
 		}
 		// The payload lies within the frame, behind 20 octets of IP and 20 of
-		// TCP.
+		// TCP. (One frame by itself is no whole packet in fragments.)
 		if n := len(s.Payload); n > 0 && (n+40 > len(data) || &s.Payload[0] != &data[cap(data)-cap(s.Payload)]) {
 			t.Fatalf("payload of %d octets in a frame of %d", n, len(data))
 		}

@@ -66,8 +66,14 @@ func ipv6(f *capture.Frame, off int, s *Segment) Kind {
 	}
 	end := off + minIPv6 + int(binary.BigEndian.Uint16(h[4:]))
 	if end == off+minIPv6 {
-		// Left to the NIC, or a jumbogram (RFC 2675): the frame tells.
-		if end = max(end, f.Len); end-off > maxJumbo {
+		// A jumbogram says how long it is; where it is left to the NIC the
+		// frame tells.
+		if n := jumbo(f.Data[off:]); n > 0 {
+			end += n
+		} else {
+			end = max(end, f.Len)
+		}
+		if end-off > maxJumbo {
 			return Malformed
 		}
 	}
@@ -79,6 +85,16 @@ func ipv6(f *capture.Frame, off int, s *Segment) Kind {
 		return tcp(f, off+minIPv6, end, s)
 	}
 	return extensions(f, h[6], off+minIPv6, end, s)
+}
+
+// jumbo returns the length that the Jumbo Payload option of an IPv6 packet
+// gives (RFC 2675, section 2), or 0. Linux puts it first (BIG TCP), and so must
+// it be here.
+func jumbo(b []byte) int {
+	if len(b) < minIPv6+8 || b[6] != protoHopByHop || b[minIPv6+2] != 0xc2 || b[minIPv6+3] != 4 {
+		return 0
+	}
+	return int(min(binary.BigEndian.Uint32(b[minIPv6+4:]), maxJumbo+1))
 }
 
 // extensions passes over headers between IP and TCP (RFC 8200, section 4).

@@ -31,8 +31,9 @@ type direction struct {
 	thrownFrom, thrownTo uint64 // octets that last came in segments that were thrown away
 	recent               uint64 // the last segment in recent
 
-	wait   *wait // nil while nothing is missing
-	counts Counts
+	wait    *wait    // nil while nothing is missing
+	repeats *repeats // nil while nothing came again
+	counts  Counts
 }
 
 const (

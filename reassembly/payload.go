@@ -47,6 +47,7 @@ func (d *direction) payload(s *packet.Segment, seq uint32, at Stamp) bool {
 	}
 	ok := d.spread(&v)
 	if !v.thrown {
+		d.repeated(&v)
 		d.account(&v)
 	}
 	if ok {
@@ -174,7 +175,7 @@ func (d *direction) take(v *arrival, p, to uint64) bool {
 // hold keeps a copy of [p, to) of a segment, which is behind a hole.
 func (d *direction) hold(v *arrival, p, to uint64) {
 	a, w := d.conn.a, d.waiting()
-	k := piece{off: p, Stamp: v.at, ipid: v.s.IPID, again: v.resent}
+	k := piece{off: p, Stamp: v.at, mark: markOf(v.s), again: v.resent}
 	if b := v.data(p, to); len(b) > 0 {
 		k.data = a.buffers.get(len(b))
 		copy(k.data, b)
@@ -203,7 +204,7 @@ func (d *direction) overlap(v *arrival, p uint64, held *piece) uint64 {
 	if v.known.first == (Stamp{}) {
 		v.known.first = held.Stamp
 	}
-	if held.off == v.start && held.end() == v.end && v.s.IPID != 0 && v.s.IPID == held.ipid && v.at.Time-held.Time < duplicateTime {
+	if held.off == v.start && held.end() == v.end && held.mark.same(markOf(v.s), v.at.Time-held.Time) {
 		v.known.same = !v.known.differs
 		held.again = !v.known.same
 	}
@@ -226,8 +227,8 @@ func (d *direction) fill(v *arrival, p, to uint64, next *piece) {
 		return
 	case v.filled == 0:
 		v.since = v.at.Time - next.Time
-		order := int16(v.s.IPID - next.ipid)
-		if v.s.IPID != 0 && next.ipid != 0 && order != 0 && absolute(int32(order)) < maxOvertaken {
+		order := int16(v.s.IPID - next.mark.ipid)
+		if v.s.IPID != 0 && next.mark.ipid != 0 && order != 0 && absolute(int32(order)) < maxOvertaken {
 			v.resent = order > 0
 		} else {
 			v.resent = v.since >= overtakeTime || d.dups >= 3

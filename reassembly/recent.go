@@ -23,7 +23,7 @@ type delivered struct {
 	off  uint64 // position of data[0]
 	prev uint64 // number of the one before it in this direction
 	Stamp
-	ipid uint16
+	mark mark
 }
 
 const (
@@ -33,8 +33,6 @@ const (
 	maxRecent = 1 << 16
 	// maxCompared bounds how far a segment is compared back.
 	maxCompared = 64
-	// duplicateTime is how far apart, in ns, two captures of one packet can be.
-	duplicateTime = 1e6
 )
 
 func (r *recent) at(number uint64) *delivered { return &r.ring[number&uint64(len(r.ring)-1)] }
@@ -68,7 +66,7 @@ func (r *recent) add(d *direction, data []byte, off uint64, s *packet.Segment, a
 		}
 	}
 	e := r.at(r.next)
-	e.data, e.off, e.prev, e.Stamp, e.ipid = data, off, d.recent, at, s.IPID
+	e.data, e.off, e.prev, e.Stamp, e.mark = data, off, d.recent, at, markOf(s)
 	d.recent = r.next
 	r.next++
 }
@@ -128,7 +126,7 @@ func (r *recent) compare(d *direction, data []byte, off uint64, s *packet.Segmen
 			c.differ(lo+p, q-p)
 		}
 		if e.off == off && eEnd == end && s.Len == len(e.data) {
-			c.same = !c.differs && s.IPID != 0 && s.IPID == e.ipid && at.Time-e.Time < duplicateTime
+			c.same = !c.differs && e.mark.same(markOf(s), at.Time-e.Time)
 		}
 	}
 	return c

@@ -8,7 +8,7 @@ type piece struct {
 	data []byte // the captured octets, copied
 	cut  uint64 // octets behind data that the capture cut off
 	Stamp
-	ipid  uint16
+	mark  mark
 	again bool // octets of it were sent again since
 }
 

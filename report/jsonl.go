@@ -492,6 +492,7 @@ func (j *JSON) Summary(s *decode.Stats) {
 	o.close()
 	o.uint("tcp_connections", s.TCPConnections)
 	o.uint("other_frames", s.OtherFrames)
+	j.leftOut(s)
 	o.bool("cut_short", CutShort(s.Damage))
 	j.end()
 }

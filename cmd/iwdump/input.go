@@ -129,6 +129,9 @@ func (in *input) damage(stats *decode.Stats, err error) error {
 	for _, d := range stats.Damage {
 		fmt.Fprintf(in.stderr, "iwdump: %v\n", d)
 	}
+	for _, note := range stats.Notes() {
+		fmt.Fprintf(in.stderr, "iwdump: %s\n", note)
+	}
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,9 @@ type Stats struct {
 	LastTime       int64
 	TCPConnections uint64
 	OtherFrames    uint64 // frames that are not TCP
+	TooDeep        uint64 // of them, those with too many headers around one another
+	UnknownLinks   []UnknownLink
+	Fragments      packet.FragmentCounts
 	LinkTypes      []capture.LinkType
 	QPs            uint64
 	Messages       uint64
@@ -73,10 +76,13 @@ func Run(src capture.Source, sink qp.Sink, o Options) (Stats, error) {
 	}
 	r := &run{src: src, o: o, out: &numberer{sink: sink}}
 	r.out.stats = &r.stats
+	decodeAll := r.parallel
 	if o.Workers == 1 {
-		return r.single()
+		decodeAll = r.single
 	}
-	return r.parallel()
+	stats, err := decodeAll()
+	stats.Fragments = r.dec.FragmentCounts()
+	return stats, err
 }
 
 // run is one call of Run.
@@ -105,8 +111,8 @@ func (r *run) frame(f *capture.Frame, s *packet.Segment) bool {
 	if n := len(st.LinkTypes); n == 0 || st.LinkTypes[n-1] != f.Link && !slices.Contains(st.LinkTypes, f.Link) {
 		st.LinkTypes = append(st.LinkTypes, f.Link)
 	}
-	if r.dec.Decode(f, s) != packet.TCP {
-		st.OtherFrames++
+	if k := r.dec.Decode(f, s); k != packet.TCP {
+		st.other(f, k)
 		return false
 	}
 	return true
