@@ -46,7 +46,9 @@ func (q *QP) transfer(x *Message) {
 	if x.End <= s.acked {
 		return // it was found late: when it was acknowledged is not known any more
 	}
-	s.transfers.push(transfer{n: x.N, kind: kind, first: x.First, end: x.End, size: x.Size, retrans: x.Retrans}, maxTransfers)
+	if s.transfers.push(transfer{n: x.N, kind: kind, first: x.First, end: x.End, size: x.Size, retrans: x.Retrans}, maxTransfers) {
+		q.sum.Unknown++ // when the oldest is acknowledged will not be told
+	}
 }
 
 // Ack tells that a side acknowledged all octets of the other below off.

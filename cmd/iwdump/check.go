@@ -76,6 +76,9 @@ func (o *checkOptions) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	if n := c.Dropped(); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "iwdump: %d occurrences had no room among the findings\n", n)
+	}
 	if err := o.damage(&stats, readErr); err != nil {
 		return err
 	}

@@ -299,6 +299,11 @@ func (s *stream) recognised() {
 	for i := range s.early {
 		s.qp.Event(&s.early[i].event)
 	}
+	if s.events > 0 {
+		s.qp.Event(&qp.Event{Kind: "not_shown", At: mpa.Stamp(s.tcp.Last),
+			Detail: fmt.Sprintf("%d more events from before the connection was known to be iWARP are not shown", s.events),
+			Fields: []qp.Field{{Name: "value", Num: int64(s.events)}}})
+	}
 	s.early = nil
 }
 
