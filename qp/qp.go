@@ -33,6 +33,8 @@ type Options struct {
 	Describe Describe
 	// UpperMemory is shared with other QPs; nil is one of its own.
 	UpperMemory *UpperMemory
+	// Shared is memory that other QPs use too; nil is some of its own.
+	Shared *Shared
 }
 
 // Describe is how much is said of a message.
@@ -44,8 +46,24 @@ const (
 	DescribeNone
 )
 
+// Shared is memory that the QPs of one goroutine can have in common: what they
+// are handing out.
+type Shared struct{ scratch }
+
+type scratch struct {
+	msg       Message
+	op        Operation
+	ev        Event
+	read      rdmap.ReadRequest
+	terminate rdmap.Terminate
+	immediate rdmap.Immediate
+	atomicReq rdmap.AtomicRequest
+	atomicRsp rdmap.AtomicResponse
+}
+
 // A QP is one QP pair. It is for one goroutine.
 type QP struct {
+	*scratch
 	c       *Conn
 	sink    Sink
 	o       Options
@@ -55,20 +73,12 @@ type QP struct {
 	synAt   mpa.Stamp
 	syn     bool
 	movedAt int64 // when something new was sent or acknowledged last, in ns
-	msg     Message
-	op      Operation
-	ev      Event
 	sum     Summary
 	lats    [opKinds]*latency.Dist
 	upper   *upper // nil where no upper layer is looked for
 
 	request, reply mpa.Startup // what Summary.Request and Reply point to
-	requestAt      Message     // the startup frame that opened, without its payload
-	read           rdmap.ReadRequest
-	terminate      rdmap.Terminate
-	immediate      rdmap.Immediate
-	atomicReq      rdmap.AtomicRequest
-	atomicRsp      rdmap.AtomicResponse
+	requestAt      opening
 }
 
 // side is what is kept of what one side sent.
@@ -102,6 +112,10 @@ type side struct {
 // New returns the QP of a connection, which hands its records to sink.
 func New(c *Conn, sink Sink, o Options) *QP {
 	q := &QP{c: c, sink: sink, o: o, roles: [2]Role{RoleA, RoleB}}
+	if o.Shared == nil {
+		o.Shared = new(Shared)
+	}
+	q.scratch = &o.Shared.scratch
 	for i := range q.sides {
 		q.sides[i].limit = -1
 	}

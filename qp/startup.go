@@ -33,8 +33,7 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 		q.request = f.Startup
 		q.request.Private = bytes.Clone(f.Private)
 		q.sum.Request, q.sum.Reply = &q.request, nil
-		q.requestAt = *x
-		q.requestAt.Startup, q.requestAt.Payload = nil, nil
+		q.requestAt = opening{x.N, x.First, x.Last, x.Retrans}
 		q.hand(x)
 		return
 	}
@@ -42,7 +41,7 @@ func (q *QP) Startup(side Side, f *mpa.StartupFrame) {
 	q.reply.Private = bytes.Clone(f.Private)
 	q.sum.Reply = &q.reply
 	if q.sum.Request != nil {
-		x.Answers, x.Latency = q.requestAt.N, f.Last.Time-q.requestAt.Last.Time
+		x.Answers, x.Latency = q.requestAt.n, f.Last.Time-q.requestAt.last.Time
 	}
 	q.hand(x)
 	q.connected(x)
@@ -54,14 +53,14 @@ func (q *QP) connected(x *Message) {
 	if q.sum.Request == nil {
 		return
 	}
-	start := q.requestAt.First
+	start := q.requestAt.first
 	if q.syn {
 		start = q.synAt
 	}
 	asker := x.Side.Other()
 	q.op = Operation{Conn: q.c, Kind: KindConnect, Side: asker, From: q.roles[asker], Start: start, End: x.Last, Latency: x.Last.Time - start.Time,
-		First: x.First.Time - start.Time, Measure: MeasureResponse, Request: q.requestAt.N, Answer: x.N, Retrans: q.requestAt.Retrans || x.Retrans,
-		RequestSpread: -1, Service: x.First.Time - q.requestAt.Last.Time, ResponseSpread: -1}
+		First: x.First.Time - start.Time, Measure: MeasureResponse, Request: q.requestAt.n, Answer: x.N, Retrans: q.requestAt.retrans || x.Retrans,
+		RequestSpread: -1, Service: x.First.Time - q.requestAt.last.Time, ResponseSpread: -1}
 	if x.Startup.Reject {
 		q.op.Status = StatusFailed
 	}
@@ -145,4 +144,11 @@ func (q *QP) rejection() string {
 		s += ": nothing listens there, or the application refused"
 	}
 	return s
+}
+
+// opening is what is remembered of the startup frame that opens.
+type opening struct {
+	n           int
+	first, last mpa.Stamp
+	retrans     bool
 }

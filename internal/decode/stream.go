@@ -26,6 +26,7 @@ type worker struct {
 	budget mpa.Budget
 	upper  qp.UpperMemory
 	memory ddp.Memory
+	shared qp.Shared
 	// captureEnd is the time of the last frame, while what is left is flushed.
 	captureEnd int64
 	loss       loss // what the source lost last
@@ -285,7 +286,7 @@ func (s *stream) recognised() {
 		c.Text[i] = c.Ends[i].String()
 	}
 	s.conn = c
-	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations,
+	s.qp = qp.New(c, s.w, qp.Options{Messages: s.w.o.Messages, Operations: s.w.o.Operations, Shared: &s.w.shared,
 		Upper: s.w.o.Upper.protocols, ForceUpper: s.w.o.Upper.forced, Describe: s.w.o.Describe, UpperMemory: &s.w.upper})
 	if side, ok := s.tcp.Opener(); ok {
 		if seen, at, _ := s.tcp.SYN(side); seen {
