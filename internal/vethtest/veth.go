@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +73,8 @@ func (n *Net) Run(name string, args ...string) {
 	}
 }
 
-// Send sends frames on Near, as they are.
+// Send sends frames on Near, as they are, and returns when Far has received
+// them.
 func (n *Net) Send(frames [][]byte) {
 	n.t.Helper()
 	if n.fd < 0 {
@@ -92,6 +95,14 @@ func (n *Net) Send(frames [][]byte) {
 			n.t.Fatal(err)
 		}
 	}
+	before := received()
+	defer func() {
+		for end := time.Now().Add(time.Minute); before >= 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if now := received(); now < 0 || now-before >= len(frames) {
+				return
+			}
+		}
+	}()
 	for i, f := range frames {
 		for {
 			_, err := unix.Write(n.fd, f)
@@ -104,6 +115,23 @@ func (n *Net) Send(frames [][]byte) {
 			time.Sleep(time.Millisecond)
 		}
 	}
+}
+
+// received returns how many frames Far has received, -1 where that is not known.
+func received() int {
+	table, err := os.ReadFile("/proc/thread-self/net/dev")
+	if err != nil {
+		return -1
+	}
+	for line := range strings.Lines(string(table)) {
+		name, counts, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if fields := strings.Fields(counts); name == Far && len(fields) > 1 {
+			if n, err := strconv.Atoi(fields[1]); err == nil { // behind the octets
+				return n
+			}
+		}
+	}
+	return -1
 }
 
 // Frames returns the frames of a capture.
