@@ -33,6 +33,8 @@ type input struct {
 	files  *capture.Files
 	sel    selection
 	stderr io.Writer
+
+	interrupted bool // the input was not read to its end
 }
 
 func (in *input) flags(cmd *cobra.Command) {
@@ -70,6 +72,8 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 			begin(links, first)
 		}
 	}
+	early := watchInterrupts()
+	defer early.stop()
 	progress := newProgress(in.stderr, in.files)
 	if in.listing && isTerminal(cmd.OutOrStdout()) {
 		progress.w = nil // it would stand in the middle of the listing
@@ -77,7 +81,7 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	stop := o.Stop
 	o.Stop = func() bool {
 		progress.show()
-		return in.sel.enough || stop != nil && stop()
+		return in.sel.enough || early.came.Load() || stop != nil && stop()
 	}
 	src := capture.Source(in.files)
 	if in.capture != "" {
@@ -85,6 +89,7 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 	}
 	stats, err := decode.Run(src, &in.sel, o)
 	progress.clear()
+	in.interrupted = early.came.Load()
 	return stats, err
 }
 
@@ -134,6 +139,10 @@ func (in *input) damage(stats *decode.Stats, err error) error {
 	}
 	if err != nil {
 		return err
+	}
+	if in.interrupted {
+		fmt.Fprintf(in.stderr, "iwdump: interrupted behind %d frames\n", stats.Frames)
+		return errInput
 	}
 	if len(stats.Damage) > 0 {
 		return errInput
