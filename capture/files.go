@@ -10,7 +10,10 @@ import (
 // Options say how to read. The zero value is the ordinary case.
 type Options struct {
 	BlockSize int // octets read at once; 0 is 512 KiB, of which a few stay in a cache
-	MaxFrame  int // largest frame in octets, larger ones are damage; 0 is 16 MiB
+	// Follow, where it is not nil, is asked at the end of the last file whether
+	// to wait for more of it.
+	Follow   func() bool
+	MaxFrame int // largest frame in octets, larger ones are damage; 0 is 16 MiB
 }
 
 const (

@@ -43,6 +43,9 @@ func (f *Files) open(name string) (*input, error) {
 		}
 		in.closers = append(in.closers, func() { file.Close() })
 		raw = file
+		if f.opts.Follow != nil && f.next == len(f.names) {
+			raw = &follower{file, f.opts.Follow}
+		}
 	} else if raw == nil {
 		return nil, errors.New("there is no standard input")
 	}

@@ -24,6 +24,7 @@ type input struct {
 	capture  string // filter of frames
 	ulp      string
 	workers  int
+	follow   bool // wait for more at the end
 	startups bool // no recovery of streams whose startup was not seen
 	listing  bool // records are printed as they come
 
@@ -54,7 +55,13 @@ func (in *input) flags(cmd *cobra.Command) {
 // errInput.
 func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o decode.Options) (decode.Stats, error) {
 	in.stderr = cmd.ErrOrStderr()
-	in.files = capture.Open(names, cmd.InOrStdin(), capture.Options{})
+	early := watchInterrupts()
+	defer early.stop()
+	var files capture.Options
+	if in.follow {
+		files.Follow = func() bool { return !early.came.Load() }
+	}
+	in.files = capture.Open(names, cmd.InOrStdin(), files)
 	defer in.files.Close()
 	o.Workers = in.workers
 	o.NoRecovery = in.startups
@@ -72,8 +79,6 @@ func (in *input) decode(cmd *cobra.Command, names []string, sink qp.Sink, o deco
 			begin(links, first)
 		}
 	}
-	early := watchInterrupts()
-	defer early.stop()
 	progress := newProgress(in.stderr, in.files)
 	if in.listing && isTerminal(cmd.OutOrStdout()) {
 		progress.w = nil // it would stand in the middle of the listing
@@ -140,7 +145,7 @@ func (in *input) damage(stats *decode.Stats, err error) error {
 	if err != nil {
 		return err
 	}
-	if in.interrupted {
+	if in.interrupted && !in.follow {
 		fmt.Fprintf(in.stderr, "iwdump: interrupted behind %d frames\n", stats.Frames)
 		return errInput
 	}

@@ -55,6 +55,7 @@ Exit status: 0 all was read; 1 not all could be read (what could be was shown);
 		RunE: func(cmd *cobra.Command, files []string) error { return o.run(cmd, files) },
 	}
 	o.show(cmd.Flags())
+	cmd.Flags().BoolVar(&o.follow, "follow", false, "at the end of the last file wait for more of it, until Ctrl-C")
 	o.input.flags(cmd)
 	return cmd
 }
