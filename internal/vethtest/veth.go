@@ -95,6 +95,10 @@ func (n *Net) Send(frames [][]byte) {
 			n.t.Fatal(err)
 		}
 	}
+	// The kernel drops what is sent before it has noticed that a link is up.
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && !(n.running(Near) && n.running(Far)); {
+		time.Sleep(time.Millisecond)
+	}
 	before := received()
 	defer func() {
 		for end := time.Now().Add(time.Minute); before >= 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -115,6 +119,15 @@ func (n *Net) Send(frames [][]byte) {
 			time.Sleep(time.Millisecond)
 		}
 	}
+}
+
+// running says whether an interface can carry frames.
+func (n *Net) running(name string) bool {
+	q, err := unix.NewIfreq(name)
+	if err != nil {
+		return false
+	}
+	return unix.IoctlIfreq(n.fd, unix.SIOCGIFFLAGS, q) == nil && q.Uint16()&unix.IFF_RUNNING != 0
 }
 
 // received returns how many frames Far has received, -1 where that is not known.
